@@ -1,0 +1,31 @@
+// Card data does not belong in a queue, a table or a log. What looks like it is refused unread.
+
+// Digits in one run, or grouped as they are on a card: 4-4-4-4(-3) and 4-6-4/4-6-5.
+const CANDIDATES =
+  /\d{13,}|(?<![\w-])\d{4}([ -])\d{4}\1\d{4}\1\d{1,4}(?:\1\d{1,3})?(?![\w-])|(?<![\w-])\d{4}([ -])\d{6}\2\d{4,5}(?![\w-])/g;
+
+const SECURITY_CODE = /^(card)?(cvc2?|cvv2?|csc|cav2|(security|verification)code)$|^cv[cv]code$/;
+
+/** Whether the text holds a run of 13 to 19 digits that passes the Luhn check (ISO/IEC 7812-1). */
+export function containsCardNumber(text: string): boolean {
+  for (const [candidate] of text.matchAll(CANDIDATES)) {
+    const digits = candidate.replaceAll(/\D/g, "");
+    if (digits.length <= 19 && passesLuhn(digits)) return true;
+  }
+  return false;
+}
+
+/** Whether a field of this name would hold a card's security code (CVC, CVV, …). */
+export function namesSecurityCode(name: string): boolean {
+  return SECURITY_CODE.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+}
+
+function passesLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const digit = Number(digits[digits.length - 1 - i]);
+    const doubled = i % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,54 @@
+// Why a message is refused: the field and the rule, never a value.
+
+import { containsCardNumber } from "./card-data.ts";
+
+/** Every rule a message can break, and its sentence after the name of the field. */
+export const RULES = {
+  body_json: "must be one JSON object, with no key given twice",
+  wrapping: "must hold the sender's message within at most three layers of SNS and EventBridge",
+  cloudevents_version: 'must be "1.0"',
+  cloudevents_data: "must be a JSON object in `data`; `data_base64` is not read",
+  schema_version: "must be 1, the BabelQueue envelope this worker reads",
+  message_id: "must be the sender's own id: 1 to 255 printable ASCII characters without spaces",
+  sender_time: "must be the sender's time",
+  sender_time_ahead: "must not be more than a day ahead of this worker's clock",
+  message_too_old:
+    "is older than this worker remembers, so it could be a second charge; check at Stripe and send a new message if it was never charged",
+  required: "is required",
+  unknown_field: "is not a field of a payment, and ignoring it could charge something else",
+  amount: "must be an integer of minor units from 1 to 99999999, written in plain digits",
+  currency: "must be an ISO 4217 code, such as eur",
+  customer: "must be a Stripe customer id (cus_…)",
+  payment_method: "must be a Stripe PaymentMethod id (pm_…)",
+  description: "must be a string of 1 to 1000 characters",
+  statement_descriptor_suffix:
+    "must be 1 to 22 Latin characters with at least one letter and none of < > \\ ' \" *",
+  metadata:
+    "must be an object of strings: at most 49 keys of 1 to 40 characters without [ or ], values of 1 to 500 characters",
+  metadata_message_id: "is set by the worker, not by the sender",
+  card_number: "holds what looks like a card number; send a PaymentMethod id instead",
+  card_data: "is card data, which must never be in a queue; send a PaymentMethod id instead",
+} as const;
+
+export type Rule = keyof typeof RULES;
+
+/** A refused message: never charged, never acknowledged, on its way to the dead-letter queue. */
+export type Refusal = { field: string; rule: Rule };
+
+export const refuse = (field: string, rule: Rule): { refusal: Refusal } => ({
+  refusal: { field, rule },
+});
+
+/** The refusal as one sentence for an operator. */
+export function explainRefusal({ field, rule }: Refusal): string {
+  return `${field} ${RULES[rule]}.`;
+}
+
+/**
+ * A field's path, fit for a log. Names come from the sender too: one that could hold a secret or
+ * break a log line is not repeated.
+ */
+export function fieldPath(prefix: string, name: string): string {
+  const safe = /^[\w.-]{1,60}$/.test(name) && !containsCardNumber(name);
+  return prefix + (safe ? name : "(unprintable name)");
+}
