@@ -1,0 +1,33 @@
+// The words that a sandbox and the host inside it exchange, and what comes of an invocation.
+
+/** What the parent tells the host in the child. */
+export type Order = {
+  requestId: string;
+  /** The event as JSON text: Lambda passes text, so the handler shares no object with anyone. */
+  payload: string;
+  /** ms since the epoch, as in Lambda's `Lambda-Runtime-Deadline-Ms` header. */
+  deadline: number;
+  invokedFunctionArn: string;
+};
+
+/** How the host answers an order. */
+export type Answer =
+  | { type: "response"; payload: string }
+  | { type: "error"; errorType: string; errorMessage: string };
+
+/** What the host in the child tells the parent. */
+export type Report =
+  | Answer
+  | { type: "ready" }
+  /** The process is about to end, and why. */
+  | { type: "last-words"; errorType: string; errorMessage: string };
+
+export type FailureReason = "error" | "timeout" | "crash";
+
+export type Failure = { reason: FailureReason; errorType: string; errorMessage: string };
+
+export type InvocationResult =
+  | { ok: true; requestId: string; cold: boolean; payload: string }
+  | ({ ok: false; requestId: string; cold: boolean } & Failure);
+
+export type LogLine = { stream: "stdout" | "stderr"; line: string; pid: number };
