@@ -1,0 +1,50 @@
+import { ArnFormat, Duration, Names, Stack, type RemovalPolicy } from "aws-cdk-lib";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as sqs from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import type { Timings } from "../lib/timing.ts";
+
+export interface QueuesProps {
+  readonly timings: Timings;
+  readonly removalPolicy: RemovalPolicy;
+  /** Absent: SQS encrypts with a key of its own. */
+  readonly encryptionKey?: kms.IKey;
+}
+
+/** The queue that producers send to, and the dead-letter queue behind it. */
+export class Queues extends Construct {
+  readonly queue: sqs.Queue;
+  readonly deadLetterQueue: sqs.Queue;
+
+  constructor(scope: Construct, id: string, props: QueuesProps) {
+    super(scope, id);
+    const { timings } = props;
+    const shared = {
+      enforceSSL: true,
+      removalPolicy: props.removalPolicy,
+      ...(props.encryptionKey === undefined
+        ? { encryption: sqs.QueueEncryption.SQS_MANAGED }
+        : { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
+    };
+    // Each queue names the other, which CloudFormation calls a circle: only a name that is known
+    // beforehand lets the dead-letter queue refuse every other source.
+    const queueName = Names.uniqueResourceName(this, { maxLength: 80, separator: "-" });
+    const queueArn = Stack.of(this).formatArn({
+      service: "sqs",
+      resource: queueName,
+      arnFormat: ArnFormat.NO_RESOURCE_NAME,
+    });
+    this.deadLetterQueue = new sqs.Queue(this, "DeadLetters", {
+      ...shared,
+      retentionPeriod: Duration.millis(timings.deadLetterRetentionMs),
+      redriveAllowPolicy: { sourceQueues: [sqs.Queue.fromQueueArn(this, "Source", queueArn)] },
+    });
+    this.queue = new sqs.Queue(this, "Payments", {
+      queueName,
+      ...shared,
+      retentionPeriod: Duration.millis(timings.queueRetentionMs),
+      visibilityTimeout: Duration.millis(timings.visibilityTimeoutMs),
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: timings.maxReceiveCount },
+    });
+  }
+}

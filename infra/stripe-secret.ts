@@ -1,0 +1,31 @@
+import type { RemovalPolicy } from "aws-cdk-lib";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import type { Construct } from "constructs";
+
+/** The secret as the worker needs it; any `ISecret` will do. */
+export interface StripeSecret {
+  readonly secretArn: string;
+  readonly encryptionKey?: kms.IKey | undefined;
+}
+
+/**
+ * A secret without a value, for the Stripe key. The key never passes through CloudFormation: an operator
+ * puts it with `aws secretsmanager put-secret-value`, and no later deployment touches it.
+ *
+ * The L2 construct always asks for a generated value, and CloudFormation makes a new one whenever that
+ * request changes, over the operator's key. Without it CloudFormation creates the secret empty:
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secret.html
+ */
+export function emptyStripeSecret(
+  scope: Construct,
+  id: string,
+  props: { removalPolicy: RemovalPolicy; encryptionKey?: kms.IKey },
+): secretsmanager.Secret {
+  const secret = new secretsmanager.Secret(scope, id, {
+    description: "The Stripe API key of the payment worker, as a plain string",
+    ...props,
+  });
+  (secret.node.defaultChild as secretsmanager.CfnSecret).generateSecretString = undefined;
+  return secret;
+}

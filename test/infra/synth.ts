@@ -1,0 +1,31 @@
+import { App, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import type { Construct } from "constructs";
+import { PaymentWorker, type PaymentWorkerProps } from "../../infra/payment-worker.ts";
+
+// CDK's own validator takes seconds; `cdk synth` runs it, a template test gains nothing from it.
+process.env["CDK_VALIDATION"] = "false";
+
+/** The template of a stack that holds one payment worker and what `props` adds to the stack. */
+export function templateOf(
+  props: (stack: Stack) => Partial<PaymentWorkerProps> = () => ({}),
+): Template {
+  const stack = new Stack(new App(), "Stack");
+  paymentWorker(stack, props(stack));
+  return Template.fromStack(stack);
+}
+
+export function paymentWorker(
+  scope: Construct,
+  props: Partial<PaymentWorkerProps> = {},
+): PaymentWorker {
+  return new PaymentWorker(scope, "PaymentWorker", {
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...props,
+  });
+}
+
+/** The properties of every resource of a type, in the order of the template. */
+export function propertiesOf(template: Template, type: string): Record<string, unknown>[] {
+  return Object.values(template.findResources(type)).map((resource) => resource["Properties"]);
+}

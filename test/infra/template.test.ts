@@ -1,0 +1,218 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import * as kms from "aws-cdk-lib/aws-kms";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import { expect, test } from "vitest";
+import { propertiesOf, templateOf } from "./synth.ts";
+
+const template = templateOf();
+
+const ref = (logicalId: string) => ({ Ref: expect.stringContaining(logicalId) });
+const arn = (logicalId: string) => ({
+  "Fn::GetAtt": [expect.stringContaining(logicalId), "Arn"],
+});
+
+/** The statements of the function's role, by their sid. */
+function statements(of = template): Record<string, { Action: unknown; Resource: unknown }> {
+  const policies = of.findResources("AWS::IAM::Policy");
+  return Object.fromEntries(
+    Object.values(policies)
+      .flatMap((policy) => policy["Properties"].PolicyDocument.Statement)
+      .map((statement) => [statement.Sid, statement]),
+  );
+}
+
+test("the table is keyed by the message id, billed by request, expires items and can be restored", () => {
+  expect(propertiesOf(template, "AWS::DynamoDB::Table")).toMatchObject([
+    {
+      KeySchema: [{ AttributeName: "messageId", KeyType: "HASH" }],
+      AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
+      BillingMode: "PAY_PER_REQUEST",
+      TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    },
+  ]);
+});
+
+test("the function runs on Node 24 and arm64, logs JSON, and reads its settings from the stack", () => {
+  expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
+    {
+      Runtime: "nodejs24.x",
+      Architectures: ["arm64"],
+      Handler: "index.handler",
+      Timeout: 60,
+      ReservedConcurrentExecutions: 2,
+      LoggingConfig: { LogFormat: "JSON", LogGroup: ref("Logs") },
+      Environment: {
+        Variables: {
+          RECORDS_TABLE: ref("RecordsTable"),
+          QUEUE_URL: ref("Payments"),
+          STRIPE_SECRET_ARN: ref("StripeKey"),
+          STRIPE_TIMEOUT_SECONDS: "20",
+          RECORD_TTL_SECONDS: "3024000",
+        },
+      },
+    },
+  ]);
+  expect(propertiesOf(template, "AWS::Logs::LogGroup")).toMatchObject([{ RetentionInDays: 180 }]);
+});
+
+test("the event source takes partial answers and no more at once than Stripe's rate allows", () => {
+  expect(propertiesOf(template, "AWS::Lambda::EventSourceMapping")).toMatchObject([
+    {
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      BatchSize: 5,
+      ScalingConfig: { MaximumConcurrency: 2 },
+      EventSourceArn: arn("Payments"),
+    },
+  ]);
+});
+
+test("a message that keeps failing moves to a dead-letter queue that accepts no other source", () => {
+  const [deadLetters, payments] = propertiesOf(template, "AWS::SQS::Queue");
+
+  expect(payments).toMatchObject({
+    VisibilityTimeout: 360,
+    MessageRetentionPeriod: 345_600,
+    RedrivePolicy: { maxReceiveCount: 14, deadLetterTargetArn: arn("DeadLetters") },
+  });
+  expect(deadLetters).toMatchObject({
+    MessageRetentionPeriod: 1_209_600,
+    RedriveAllowPolicy: {
+      redrivePermission: "byQueue",
+      sourceQueueArns: [
+        { "Fn::Join": ["", expect.arrayContaining([`:${String(payments?.["QueueName"])}`])] },
+      ],
+    },
+  });
+});
+
+test("both queues are encrypted and refuse requests without TLS", () => {
+  const denyPlainHttp = {
+    PolicyDocument: {
+      Statement: [
+        {
+          Effect: "Deny",
+          Principal: { AWS: "*" },
+          Action: "sqs:*",
+          Condition: { Bool: { "aws:SecureTransport": "false" } },
+        },
+      ],
+    },
+  };
+
+  expect(propertiesOf(template, "AWS::SQS::Queue")).toMatchObject([
+    { SqsManagedSseEnabled: true },
+    { SqsManagedSseEnabled: true },
+  ]);
+  expect(propertiesOf(template, "AWS::SQS::QueuePolicy")).toMatchObject([
+    { ...denyPlainHttp, Queues: [ref("DeadLetters")] },
+    { ...denyPlainHttp, Queues: [ref("Payments")] },
+  ]);
+});
+
+test("the function may make exactly the calls that it makes, on exactly its own resources", () => {
+  expect(statements()).toStrictEqual({
+    Claim: {
+      Sid: "Claim",
+      Effect: "Allow",
+      Action: ["dynamodb:PutItem", "dynamodb:UpdateItem"],
+      Resource: arn("Table"),
+    },
+    Consume: {
+      Sid: "Consume",
+      Effect: "Allow",
+      Action: [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:ChangeMessageVisibility",
+      ],
+      Resource: arn("Payments"),
+    },
+    ReadStripeKey: {
+      Sid: "ReadStripeKey",
+      Effect: "Allow",
+      Action: "secretsmanager:GetSecretValue",
+      Resource: ref("StripeKey"),
+    },
+    Log: {
+      Sid: "Log",
+      Effect: "Allow",
+      Action: ["logs:CreateLogStream", "logs:PutLogEvents"],
+      Resource: arn("Logs"),
+    },
+  });
+  expect(propertiesOf(template, "AWS::IAM::Role")[0]).not.toHaveProperty("ManagedPolicyArns");
+});
+
+test("the template holds no Stripe key and asks for no generated one", () => {
+  expect(propertiesOf(template, "AWS::SecretsManager::Secret")).toStrictEqual([
+    { Description: "The Stripe API key of the payment worker, as a plain string" },
+  ]);
+});
+
+test("a secret that exists already is used and none is created", () => {
+  const secretArn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-AbCdEf";
+
+  const imported = templateOf((stack) => ({
+    stripeSecret: secretsmanager.Secret.fromSecretCompleteArn(stack, "Existing", secretArn),
+  }));
+
+  expect(propertiesOf(imported, "AWS::SecretsManager::Secret")).toStrictEqual([]);
+  expect(propertiesOf(imported, "AWS::Lambda::Function")).toMatchObject([
+    { Environment: { Variables: { STRIPE_SECRET_ARN: secretArn } } },
+  ]);
+  expect(statements(imported)["ReadStripeKey"]?.Resource).toBe(secretArn);
+});
+
+test("a secret with a key of its own can be decrypted", () => {
+  const imported = templateOf((stack) => ({
+    stripeSecret: secretsmanager.Secret.fromSecretAttributes(stack, "Existing", {
+      secretCompleteArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-AbCdEf",
+      encryptionKey: kms.Key.fromKeyArn(stack, "Key", "arn:aws:kms:eu-west-1:111122223333:key/k1"),
+    }),
+  }));
+
+  expect(statements(imported)["DecryptStripeKey"]).toMatchObject({
+    Action: "kms:Decrypt",
+    Resource: "arn:aws:kms:eu-west-1:111122223333:key/k1",
+  });
+});
+
+test("with RETAIN, everything that holds data outlives the stack and the table refuses deletion", () => {
+  const retained = templateOf(() => ({ removalPolicy: RemovalPolicy.RETAIN }));
+
+  const resources = Object.values<{ Type: string; DeletionPolicy?: string }>(
+    retained.toJSON()["Resources"],
+  );
+  expect(
+    resources
+      .filter((resource) => resource.DeletionPolicy === "Retain")
+      .map((resource) => resource.Type)
+      .toSorted(),
+  ).toStrictEqual([
+    "AWS::DynamoDB::Table",
+    "AWS::Logs::LogGroup",
+    "AWS::SQS::Queue",
+    "AWS::SQS::Queue",
+    "AWS::SecretsManager::Secret",
+  ]);
+  expect(propertiesOf(retained, "AWS::DynamoDB::Table")).toMatchObject([
+    { DeletionProtectionEnabled: true },
+  ]);
+});
+
+test("with DESTROY, nothing outlives the stack", () => {
+  expect(JSON.stringify(template.toJSON())).not.toContain("Retain");
+  expect(propertiesOf(template, "AWS::DynamoDB::Table")).toMatchObject([
+    { DeletionProtectionEnabled: false },
+  ]);
+});
+
+test("an account that is too small to reserve from can go without", () => {
+  const unreserved = templateOf(() => ({ reserveConcurrency: false }));
+
+  expect(propertiesOf(unreserved, "AWS::Lambda::Function")[0]).not.toHaveProperty(
+    "ReservedConcurrentExecutions",
+  );
+});
