@@ -1,0 +1,66 @@
+import { App, Stack } from "aws-cdk-lib";
+import { expect, test } from "vitest";
+import type { Timings } from "../../lib/timing.ts";
+import { paymentWorker } from "./synth.ts";
+
+// Each pair stands on the two sides of one rule; the numbers are in ms.
+const RULES: {
+  rule: string;
+  holds: Partial<Timings>;
+  broken: Partial<Timings>;
+  says: RegExp;
+}[] = [
+  {
+    rule: "visibility-aws",
+    holds: { visibilityTimeoutMs: 360_000 },
+    broken: { visibilityTimeoutMs: 359_000 },
+    says: /visibility-aws: .*359 s.*360 s.*raise visibilityTimeoutMs/,
+  },
+  {
+    rule: "function-timeout",
+    holds: { functionTimeoutMs: 60_000 },
+    broken: { functionTimeoutMs: 57_000 },
+    says: /function-timeout: .*57 s.*raise functionTimeoutMs/,
+  },
+  {
+    rule: "memory-outlives-redelivery",
+    holds: { recordTtlMs: 31 * 86_400_000 + 5_000 },
+    broken: { maxMessageAgeMs: 24 * 86_400_000 },
+    says: /memory-outlives-redelivery: .*24 d.*raise recordTtlMs and maxMessageAgeMs/,
+  },
+  {
+    rule: "key-window",
+    holds: { keyWindowMs: 82_800_000 },
+    broken: { keyWindowMs: 86_400_000 },
+    says: /key-window: .*24 h.*shorten keyWindowMs/,
+  },
+  {
+    rule: "reserved-concurrency",
+    holds: { reservedConcurrency: 3 },
+    broken: { reservedConcurrency: 1 },
+    says: /reserved-concurrency: .*\(1\).*\(2\).*raise reservedConcurrency/,
+  },
+  {
+    rule: "receive-count",
+    holds: { maxReceiveCount: 5, outageMs: 60_000 },
+    broken: { maxReceiveCount: 4, outageMs: 60_000 },
+    says: /receive-count: .*\(4\).*at least 5/,
+  },
+  {
+    rule: "stripe-rate",
+    holds: { stripeRequestsPerSecond: 20 },
+    broken: { stripeRequestsPerSecond: 19 },
+    says: /stripe-rate: .*5 × 2.*19\/s.*lower batchSize/,
+  },
+];
+
+test.each(RULES)("timings that keep $rule are synthesised", ({ holds }) => {
+  expect(() => paymentWorker(new Stack(new App(), "Stack"), { timings: holds })).not.toThrow();
+});
+
+test.each(RULES)("timings that break $rule stop synthesis and say so", ({ broken, says }) => {
+  const synthesise = () => paymentWorker(new Stack(new App(), "Stack"), { timings: broken });
+
+  expect(synthesise).toThrow(says);
+  expect(synthesise).toThrow(/^Stack\/PaymentWorker breaks \d+ rule/);
+});
