@@ -117,7 +117,7 @@ export async function startAwsJsonServer<Details extends object>(options: {
       else if (fault.kind === "delayAfter") await wait(fault.ms);
       else if (fault.kind === "slowBody") {
         const last = reply.body.length - 1;
-        response.writeHead(reply.status, reply.headers);
+        response.writeHead(reply.status, headersOf(reply));
         response.write(reply.body.slice(0, last));
         await wait(fault.ms);
         response.end(reply.body.slice(last));
@@ -187,6 +187,10 @@ function errorCode(reply: Reply): string {
 }
 
 function send(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.status, reply.headers);
+  response.writeHead(reply.status, headersOf(reply));
   response.end(reply.body);
+}
+
+function headersOf(reply: Reply): Record<string, string | number> {
+  return { ...reply.headers, "content-length": Buffer.byteLength(reply.body) };
 }
