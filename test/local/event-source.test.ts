@@ -1,3 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import {
   CreateQueueCommand,
@@ -11,9 +15,20 @@ import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startEventSource, type EventSourceOptions } from "../../local/event-source/server.ts";
 
 const BUNDLE = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
+const HANGING_PARENT = fileURLToPath(new URL("../fixtures/hanging-parent.ts", import.meta.url));
 
-async function prepare(options: Partial<EventSourceOptions> = {}, visibilitySeconds = 30) {
+async function prepare(
+  options: Partial<EventSourceOptions> = {},
+  visibilitySeconds = 30,
+  { refusedDeletes = 0 } = {},
+) {
   const app = buildApp({ logger: false });
+  app.addHook("onRequest", async (request, reply) => {
+    const isDelete = request.headers["x-amz-target"] === "AmazonSQS.DeleteMessageBatch";
+    if (isDelete && refusedDeletes-- > 0) {
+      await reply.code(400).send({ __type: "com.amazonaws.sqs#UnsupportedOperation" });
+    }
+  });
   const endpoint = await app.listen({ port: 0, host: "127.0.0.1" });
   const client = new SQSClient({
     endpoint,
@@ -89,19 +104,284 @@ async function prepare(options: Partial<EventSourceOptions> = {}, visibilitySeco
   };
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
 function until(condition: () => boolean | Promise<boolean>, timeout = 10_000): Promise<void> {
   return expect.poll(condition, { timeout, interval: 10 }).toBe(true);
 }
 
-test("the handler gets the event that Lambda builds from the message", async () => {
+test("the handler gets the event that Lambda builds, from a message that the queue sent", async () => {
   const { send, start, of, lines } = await prepare();
-  const id = await send({ do: "see" }, { traceparent: "00-abc" });
-  start();
+  const id = await send({ do: "printEvent" }, { tenant: "north" });
 
+  start();
   await until(() => of("deleted").length === 1);
 
-  expect(lines).toEqual([]);
-  expect(of("received")).toEqual([
-    { type: "received", messages: [{ messageId: id, body: '{"do":"see"}', receiveCount: 1 }] },
+  expect(JSON.parse(lines[0] ?? "")).toEqual({
+    Records: [
+      {
+        messageId: id,
+        receiptHandle: expect.stringMatching(/.+/) as string,
+        body: '{"do":"printEvent"}',
+        attributes: {
+          ApproximateReceiveCount: "1",
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/) as string,
+          SentTimestamp: expect.stringMatching(/^\d{13}$/) as string,
+          SenderId: expect.stringMatching(/.+/) as string,
+        },
+        messageAttributes: {
+          tenant: {
+            stringValue: "north",
+            stringListValues: [],
+            binaryListValues: [],
+            dataType: "String",
+          },
+        },
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+        md5OfBody: "5e08552c0044b537521f08f3efbce206",
+        eventSource: "aws:sqs",
+        eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:payments",
+        awsRegion: "us-east-1",
+      },
+    ],
+  });
+});
+
+test("exactly the listed message stays in the queue, and the poller does not slow down", async () => {
+  const { send, start, of, depth } = await prepare();
+  const good = [await send({ do: "failOthers" }), await send({ do: "good" })];
+  const bad = await send({ do: "bad" });
+
+  start();
+  await until(() => of("deleted").length === 1);
+
+  expect(of("deleted")[0]?.messageIds).toEqual(good);
+  expect(of("responded")[0]?.failures).toEqual([bad]);
+  expect(await depth()).toEqual({ visible: 0, inFlight: 1 });
+  expect(of("throttled")).toEqual([]);
+});
+
+test("an invalid response deletes nothing and slows the poller down", async () => {
+  const { send, start, of, depth } = await prepare();
+  await send({ do: "respond", value: { batchItemFailures: [{ itemIdentifier: "" }] } });
+  await send({ do: "good" });
+
+  start();
+  await until(() => of("throttled").length === 1);
+
+  expect(of("failed")[0]).toMatchObject({ reason: "invalid-response" });
+  expect(of("deleted")).toEqual([]);
+  expect(await depth()).toEqual({ visible: 0, inFlight: 2 });
+});
+
+test("a batch whose handler throws comes again when its visibility ends", async () => {
+  const { send, start, of } = await prepare({}, 1);
+  const id = await send({ do: "throw" });
+
+  start();
+  await until(() => of("received").length === 2);
+
+  expect(of("failed")[0]).toMatchObject({ reason: "error", message: "no such card" });
+  expect(of("received").flatMap((event) => event.messages)).toMatchObject([
+    { messageId: id, receiveCount: 1 },
+    { messageId: id, receiveCount: 2 },
   ]);
+});
+
+test("a warm sandbox is used again, and after a crash the next start is cold", async () => {
+  const { send, start, of } = await prepare({ batchSize: 1 });
+  start();
+
+  await send({ do: "respond" });
+  await until(() => of("deleted").length === 1);
+  await send({ do: "exit", code: 1 });
+  await until(() => of("failed").length === 1);
+  await send({ do: "respond" });
+  await until(() => of("deleted").length === 2);
+
+  const [first, second, third] = of("invoked");
+  expect([first?.cold, second?.cold, third?.cold]).toEqual([true, false, true]);
+  expect(second?.pid).toBe(first?.pid);
+  expect(third?.pid).not.toBe(first?.pid);
+});
+
+test("never more than `concurrency` invocations are in flight, and that many are", async () => {
+  const { send, start, events, of } = await prepare({ batchSize: 1, concurrency: 3 });
+  for (let sent = 0; sent < 9; sent++) await send({ do: "wait", ms: 50 });
+
+  start();
+  await until(() => of("deleted").length === 9);
+
+  let inFlight = 0;
+  let most = 0;
+  for (const event of events) {
+    if (event.type === "invoked") inFlight += 1;
+    if (event.type === "responded") inFlight -= 1;
+    most = Math.max(most, inFlight);
+  }
+  expect(most).toBe(3);
+});
+
+test("a batch is no larger than the batch size", async () => {
+  const { send, start, of } = await prepare({ batchSize: 4 });
+  for (let sent = 0; sent < 9; sent++) await send({ do: "respond" });
+
+  start();
+  await until(() => of("deleted").flatMap((event) => event.messageIds).length === 9);
+
+  expect(of("received").map((event) => event.messages.length)).toEqual([4, 4, 1]);
+});
+
+test("within the window a batch grows past what one receive returns", async () => {
+  const { send, start, of } = await prepare({ batchSize: 25, batchWindowSeconds: 1 });
+  for (let sent = 0; sent < 12; sent++) await send({ do: "respond" });
+
+  start();
+  await until(() => of("deleted").flatMap((event) => event.messageIds).length === 12);
+
+  expect(of("received").map((event) => event.messages.length)).toEqual([12]);
+});
+
+test("a batch size above ten without a window is refused, as Lambda refuses it", async () => {
+  const { start } = await prepare({ batchSize: 11, batchWindowSeconds: 0 });
+
+  expect(start).toThrow("batchSize 11 needs a batchWindowSeconds of at least 1");
+});
+
+test("kill with a text kills the sandbox that handles it and no other", async () => {
+  const { send, start, of } = await prepare({ batchSize: 1 });
+  const eventSource = start();
+  const spared = await send({ do: "wait", ms: 500, id: "spared" });
+  const victim = await send({ do: "hang", id: "victim" });
+  await until(() => of("invoked").length === 2);
+
+  const pids = eventSource.kill('"victim"');
+  await until(() => of("failed").length === 1 && of("deleted").length === 1);
+
+  expect(pids).toEqual([of("invoked").find((event) => event.messageIds[0] === victim)?.pid]);
+  expect(of("failed")[0]).toMatchObject({
+    reason: "crash",
+    message: "Runtime exited with error: signal: SIGKILL",
+    messageIds: [victim],
+  });
+  expect(of("deleted")[0]?.messageIds).toEqual([spared]);
+});
+
+test("kill without a text kills the idle sandboxes too", async () => {
+  const { send, start, of } = await prepare();
+  const eventSource = start();
+  await send({ do: "respond" });
+  await until(() => of("deleted").length === 1);
+
+  const pids = eventSource.kill();
+  await until(() => pids.every((pid) => !isRunning(pid)));
+  await send({ do: "respond" });
+  await until(() => of("deleted").length === 2);
+
+  expect(pids).toEqual([of("invoked")[0]?.pid]);
+  expect(of("invoked")[1]?.cold).toBe(true);
+});
+
+test("after failures in a row the poller pauses longer each time, and a success ends it", async () => {
+  const { send, start, of } = await prepare({ batchSize: 1, concurrency: 1 });
+  for (let sent = 0; sent < 4; sent++) await send({ do: "throw" });
+  await send({ do: "respond" });
+  await send({ do: "throw" });
+
+  start();
+  await until(() => of("failed").length === 5);
+
+  expect(of("throttled").map((event) => event.pauseMs)).toEqual([20, 40, 80, 100, 20]);
+});
+
+test("a message whose deletion failed comes again", async () => {
+  const { send, start, of } = await prepare({}, 1, { refusedDeletes: 1 });
+  const id = await send({ do: "respond" });
+
+  start();
+  await until(() => of("deleted").length === 1);
+
+  expect(of("queue-error")).toMatchObject([{ action: "delete" }]);
+  expect(of("received").flatMap((event) => event.messages)).toMatchObject([
+    { messageId: id, receiveCount: 1 },
+    { messageId: id, receiveCount: 2 },
+  ]);
+});
+
+test("a queue that cannot be reached is reported, and does not keep stop waiting", async () => {
+  const { start, of } = await prepare({ endpoint: "http://127.0.0.1:1" });
+  const eventSource = start();
+
+  await until(() => of("queue-error").length > 0);
+  await eventSource.stop();
+
+  expect(of("queue-error")[0]).toMatchObject({ action: "receive" });
+});
+
+test("idle waits for the invocation in flight and its deletes", async () => {
+  const { send, start, of } = await prepare();
+  const eventSource = start();
+  await send({ do: "wait", ms: 200 });
+  await until(() => of("invoked").length === 1);
+
+  await eventSource.idle();
+
+  expect(of("deleted")).toHaveLength(1);
+});
+
+test("stop lets the invocation in flight end, and leaves no process", async () => {
+  const { send, start, of } = await prepare();
+  const eventSource = start();
+  await send({ do: "wait", ms: 200 });
+  await until(() => of("invoked").length === 1);
+
+  await eventSource.stop();
+
+  expect(of("deleted")).toHaveLength(1);
+  expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
+});
+
+test("stop kills an invocation that outlasts the grace", async () => {
+  const { send, start, of, depth } = await prepare();
+  const eventSource = start();
+  await send({ do: "hang" });
+  await until(() => of("invoked").length === 1);
+
+  await eventSource.stop(50);
+
+  expect(of("failed")[0]).toMatchObject({ reason: "crash" });
+  expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
+  expect(await depth()).toEqual({ visible: 0, inFlight: 1 });
+});
+
+test("a sandbox dies with its parent, even when the parent is killed", async () => {
+  const parent = spawn(process.execPath, [HANGING_PARENT, BUNDLE], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const [port] = (await once(createInterface(parent.stdout), "line")) as [string];
+  const couldConnect = await canConnect(Number(port));
+
+  parent.kill("SIGKILL");
+  await until(async () => !(await canConnect(Number(port))));
+
+  expect(couldConnect).toBe(true);
 });
