@@ -1,0 +1,190 @@
+import { type Answer, invalidRequest, resourceMissing } from "./errors.ts";
+import type { Params } from "./form.ts";
+import { moneyProblem } from "./money.ts";
+import {
+  customerProblem,
+  invalidBoolean,
+  type Known,
+  metadataProblem,
+  missingParameter,
+  text,
+  textHash,
+  unknownParameter,
+} from "./parameters.ts";
+import { findPaymentMethod, type PaymentMethod } from "./payment-methods.ts";
+
+/** A valid `POST /v1/payment_intents`: https://docs.stripe.com/api/payment_intents/create. */
+export type CreateParameters = {
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  customer: string | undefined;
+  paymentMethodId: string | undefined;
+  paymentMethod: PaymentMethod | undefined;
+  /** Undefined when the account's own settings decide (automatic payment methods). */
+  paymentMethodTypes: string[] | undefined;
+  allowRedirects: "always" | "never";
+  confirm: boolean;
+  offSession: boolean;
+  description: string | undefined;
+  statementDescriptor: string | undefined;
+  statementDescriptorSuffix: string | undefined;
+  receiptEmail: string | undefined;
+  metadata: Record<string, string>;
+};
+
+const known: Known = {
+  amount: "string",
+  currency: "string",
+  customer: "string",
+  payment_method: "string",
+  payment_method_types: "any",
+  automatic_payment_methods: { enabled: "string", allow_redirects: "string" },
+  confirm: "string",
+  off_session: "string",
+  return_url: "string",
+  description: "string",
+  statement_descriptor: "string",
+  statement_descriptor_suffix: "string",
+  receipt_email: "string",
+  metadata: "any",
+  capture_method: "string",
+};
+
+/** Parameters that Stripe knows and this server does not act on: refused, for ignoring them would be a different payment. */
+const notEmulated = [
+  "allowed_payment_method_types",
+  "amount_details",
+  "application_fee_amount",
+  "confirmation_method",
+  "confirmation_token",
+  "customer_account",
+  "error_on_requires_action",
+  "excluded_payment_method_types",
+  "expand",
+  "hooks",
+  "mandate",
+  "mandate_data",
+  "on_behalf_of",
+  "payment_details",
+  "payment_method_configuration",
+  "payment_method_data",
+  "payment_method_options",
+  "radar_options",
+  "setup_future_usage",
+  "shipping",
+  "transfer_data",
+  "transfer_group",
+  "use_stripe_sdk",
+];
+
+export function createProblem(params: Params): Answer | undefined {
+  return (
+    notEmulatedProblem(params) ??
+    unknownParameter(params, known) ??
+    missingParameter(params, ["amount", "currency"]) ??
+    invalidBoolean(params, ["confirm", "off_session"]) ??
+    moneyProblem(text(params, "amount") ?? "", text(params, "currency") ?? "") ??
+    descriptorProblem(params) ??
+    metadataProblem(params) ??
+    customerProblem(params) ??
+    paymentMethodProblem(params) ??
+    confirmationProblem(params)
+  );
+}
+
+/** Call it when `createProblem` found nothing. */
+export function createParameters(params: Params): CreateParameters {
+  const types = textHash(params, "payment_method_types");
+  const automatic = textHash(params, "automatic_payment_methods");
+  const listed = Object.values(types);
+  return {
+    amount: Number(params["amount"]),
+    currency: (text(params, "currency") ?? "").toLowerCase(),
+    customer: text(params, "customer"),
+    paymentMethodId: text(params, "payment_method"),
+    paymentMethod: findPaymentMethod(text(params, "payment_method") ?? ""),
+    paymentMethodTypes:
+      listed.length > 0 ? listed : automatic["enabled"] === "false" ? ["card"] : undefined,
+    allowRedirects: automatic["allow_redirects"] === "never" ? "never" : "always",
+    confirm: params["confirm"] === "true",
+    offSession: params["off_session"] === "true",
+    description: text(params, "description"),
+    statementDescriptor: text(params, "statement_descriptor"),
+    statementDescriptorSuffix: text(params, "statement_descriptor_suffix"),
+    receiptEmail: text(params, "receipt_email"),
+    metadata: textHash(params, "metadata"),
+  };
+}
+
+function notEmulatedProblem(params: Params): Answer | undefined {
+  const manual = params["capture_method"] === "manual" ? "capture_method" : undefined;
+  const name = notEmulated.find((name) => params[name] !== undefined) ?? manual;
+  if (name === undefined) return undefined;
+  return invalidRequest(
+    `The local Stripe server does not emulate '${name}': leave it out of the request.`,
+    {
+      param: name,
+    },
+  );
+}
+
+function descriptorProblem(params: Params): Answer | undefined {
+  for (const param of ["statement_descriptor", "statement_descriptor_suffix"]) {
+    const value = text(params, param) ?? "";
+    if (value.length > 22) {
+      return invalidRequest(`Invalid string: ${value}; must be at most 22 characters`, { param });
+    }
+    // https://docs.stripe.com/get-started/account/statement-descriptors#requirements
+    if (/[<>\\'"*]/.test(value)) {
+      return invalidRequest(
+        "The statement descriptor can't contain the characters <, >, \\, ', \" or *.",
+        { param },
+      );
+    }
+  }
+  const description = text(params, "description") ?? "";
+  if (description.length <= 1000) return undefined;
+  return invalidRequest("Invalid string: description; must be at most 1000 characters", {
+    param: "description",
+  });
+}
+
+function paymentMethodProblem(params: Params): Answer | undefined {
+  const id = text(params, "payment_method");
+  if (id === undefined) return undefined;
+  const method = findPaymentMethod(id);
+  if (!method) return resourceMissing("PaymentMethod", id, "payment_method");
+  const types = createParameters(params).paymentMethodTypes;
+  if (!types || types.includes(method.type)) return undefined;
+  const message =
+    `The PaymentMethod provided (${method.type}) is not allowed for this PaymentIntent. ` +
+    `Please attach a PaymentMethod with one of the following types: ${types.join(", ")}.`;
+  return invalidRequest(message, { param: "payment_method" });
+}
+
+function confirmationProblem(params: Params): Answer | undefined {
+  const { confirm, offSession, paymentMethod, paymentMethodTypes, allowRedirects } =
+    createParameters(params);
+  if (!confirm) {
+    if (params["off_session"] === undefined) return undefined;
+    const message =
+      "The parameter `off_session` cannot be passed when creating a PaymentIntent unless `confirm` is set to true.";
+    return invalidRequest(message, { param: "off_session" });
+  }
+  if (!paymentMethod) {
+    const message =
+      "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the PaymentIntent " +
+      "with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.";
+    return invalidRequest(message, { code: "payment_intent_unexpected_state" });
+  }
+  // Nobody can be redirected off session.
+  if (offSession || paymentMethodTypes || allowRedirects === "never" || text(params, "return_url"))
+    return undefined;
+  const message =
+    "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these payment " +
+    "methods might redirect your customer off of your page, you must provide a `return_url`. If you don't want to accept " +
+    "redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and " +
+    "`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.";
+  return invalidRequest(message);
+}

@@ -1,0 +1,78 @@
+import { type Answer, invalidRequest } from "./errors.ts";
+
+/** Stripe takes at most eight digits: https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts. */
+const LARGEST_AMOUNT = 99_999_999;
+
+/** The smallest charge in minor units, from the same page. A currency that is not listed has no minimum of its own here. */
+const smallestAmounts: Record<string, number | undefined> = {
+  aed: 200,
+  aud: 50,
+  brl: 50,
+  cad: 50,
+  chf: 50,
+  czk: 1500,
+  dkk: 250,
+  eur: 50,
+  gbp: 30,
+  hkd: 400,
+  huf: 17500,
+  inr: 50,
+  jpy: 50,
+  mxn: 1000,
+  myr: 200,
+  nok: 300,
+  nzd: 50,
+  pln: 200,
+  ron: 200,
+  sek: 300,
+  sgd: 50,
+  thb: 1000,
+  usd: 50,
+};
+
+/** Presentment currencies, in the order of Stripe's own error message: https://docs.stripe.com/currencies. */
+const currencies =
+  "usd, aed, afn, all, amd, ang, aoa, ars, aud, awg, azn, bam, bbd, bdt, bgn, bhd, bif, bmd, bnd, bob, brl, bsd, bwp, byn, bzd, " +
+  "cad, cdf, chf, clp, cny, cop, crc, cve, czk, djf, dkk, dop, dzd, egp, etb, eur, fjd, fkp, gbp, gel, gip, gmd, gnf, gtq, gyd, " +
+  "hkd, hnl, htg, huf, idr, ils, inr, isk, jmd, jod, jpy, kes, kgs, khr, kmf, krw, kwd, kyd, kzt, lak, lbp, lkr, lrd, lsl, mad, " +
+  "mdl, mga, mkd, mmk, mnt, mop, mur, mvr, mwk, mxn, myr, mzn, nad, ngn, nio, nok, npr, nzd, omr, pab, pen, pgk, php, pkr, pln, " +
+  "pyg, qar, ron, rsd, rub, rwf, sar, sbd, scr, sek, sgd, shp, sle, sos, srd, std, szl, thb, tjs, tnd, top, try, ttd, twd, tzs, " +
+  "uah, ugx, uyu, uzs, vnd, vuv, wst, xaf, xcd, xcg, xof, xpf, yer, zar, zmw";
+
+const supported = new Set(currencies.split(", "));
+
+/** What is wrong with `amount` and `currency` as they were sent, in Stripe's words. */
+export function moneyProblem(amount: string, currency: string): Answer | undefined {
+  if (!/^-?\d+$/.test(amount)) {
+    return invalidRequest(`Invalid integer: ${amount}`, {
+      param: "amount",
+      code: "parameter_invalid_integer",
+    });
+  }
+  if (Number(amount) < 1) {
+    const message = "This value must be greater than or equal to 1.";
+    return invalidRequest(message, { param: "amount", code: "parameter_invalid_integer" });
+  }
+  // Stripe accepts either case and answers in lower case.
+  const code = currency.toLowerCase();
+  if (!supported.has(code)) {
+    const message = `Invalid currency: ${currency}. Stripe currently supports these currencies: ${currencies}`;
+    return invalidRequest(message, { param: "currency" });
+  }
+  const smallest = smallestAmounts[code] ?? 1;
+  if (Number(amount) < smallest) {
+    const message = `Amount must be at least ${inWords(smallest, code)} ${code}`;
+    return invalidRequest(message, { param: "amount", code: "amount_too_small" });
+  }
+  if (Number(amount) > LARGEST_AMOUNT) {
+    const message = `Amount must be no more than ${inWords(LARGEST_AMOUNT, code)}`;
+    return invalidRequest(message, { param: "amount", code: "amount_too_large" });
+  }
+  return undefined;
+}
+
+function inWords(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  return format.format(amount / 10 ** digits);
+}
