@@ -1,0 +1,116 @@
+// The Lambda handler's half of SQS: events in, partial batch responses and visibilities out.
+
+import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+
+import { allUnavailable, processBatch, retryDelaySeconds } from "./batch.ts";
+import type { Delivery, Result } from "./batch.ts";
+import type { Deps } from "./protocol.ts";
+import { reportLine } from "./report.ts";
+import type { LogLine } from "./report.ts";
+
+/** Thrown so that Lambda's pollers slow down: they do on errors, not on partial failures. */
+class Unavailable extends Error {
+  override name = "Unavailable";
+}
+
+export type HandlerDeps = Deps & {
+  queue: { client: SQSClient; url: string };
+  functionName: string;
+  /** From 0 to 1. */
+  random: () => number;
+  write: (line: LogLine) => void;
+};
+
+type Retry = { delivery: Delivery; delaySeconds: number };
+
+/**
+ * The handler. It answers with the SQS message ids of this batch that are not to be acknowledged.
+ *
+ * @throws Unavailable when every delivery failed because Stripe or DynamoDB was unavailable.
+ */
+export function sqsHandler(
+  deps: HandlerDeps,
+): (
+  event: SQSEvent,
+  context: Pick<Context, "awsRequestId" | "getRemainingTimeInMillis">,
+) => Promise<SQSBatchResponse> {
+  return async (event, context) => {
+    const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+    const requestId = context.awsRequestId;
+    const deliveries = event.Records.map((record): Delivery => ({
+      sqsMessageId: record.messageId,
+      receiptHandle: record.receiptHandle,
+      body: record.body,
+      receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    }));
+    const results = await processBatch(deliveries, deps, deadline);
+
+    for (const result of results) {
+      deps.write(
+        reportLine(result, { now: deps.now(), functionName: deps.functionName, requestId }),
+      );
+    }
+    const retries = results.flatMap((result) => retryOf(result, deps));
+    await setVisibilities(retries, deps, deadline.remainingMs() / 2, requestId);
+
+    if (allUnavailable(results)) {
+      throw new Unavailable(
+        `Stripe or DynamoDB was unavailable for all ${results.length} messages; they come back later.`,
+      );
+    }
+    return {
+      batchItemFailures: retries.map(({ delivery }) => ({ itemIdentifier: delivery.sqsMessageId })),
+    };
+  };
+}
+
+function retryOf(result: Result, { timings, now, random }: HandlerDeps): Retry[] {
+  const delaySeconds = retryDelaySeconds(result, timings, now(), random());
+  return delaySeconds === undefined ? [] : [{ delivery: result.delivery, delaySeconds }];
+}
+
+/**
+ * Gives each failed message its own delay. A failure here is logged and no more: the message comes
+ * back with the queue's visibility timeout, which is safe.
+ */
+async function setVisibilities(
+  retries: readonly Retry[],
+  { queue, write, now }: HandlerDeps,
+  timeoutMs: number,
+  requestId: string,
+): Promise<void> {
+  const abortSignal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)));
+  // A batch of the event source may be larger than one of the API, which takes 10.
+  const chunks = Array.from({ length: Math.ceil(retries.length / 10) }, (_, i) =>
+    retries.slice(10 * i, 10 * i + 10),
+  );
+  const warn = (code: string | undefined) =>
+    write({
+      timestamp: new Date(now()).toISOString(),
+      level: "WARN",
+      message: "could not set a visibility; the queue's own timeout applies",
+      code,
+      requestId,
+    });
+
+  await Promise.all(
+    chunks.map(async (chunk) => {
+      const command = new ChangeMessageVisibilityBatchCommand({
+        QueueUrl: queue.url,
+        Entries: chunk.map(({ delivery, delaySeconds }, index) => ({
+          Id: String(index),
+          ReceiptHandle: delivery.receiptHandle,
+          VisibilityTimeout: Math.min(delaySeconds, 43_200),
+        })),
+      });
+      try {
+        const { Failed = [] } = await queue.client.send(command, { abortSignal });
+        for (const { Code } of Failed) warn(Code);
+      } catch (error) {
+        warn(error instanceof Error ? error.name : undefined);
+      }
+    }),
+  );
+}

@@ -1,0 +1,121 @@
+// A batch of deliveries: run concurrently, one charge for a message id however often it is in
+// there, and for each failed one the time after which it should come back.
+
+import { chargeParams, fingerprint } from "./charge.ts";
+import { decodeMessage } from "./message.ts";
+import type { PaymentMessage } from "./message.ts";
+import { processMessage } from "./protocol.ts";
+import type { Deadline, Deps, Ending } from "./protocol.ts";
+import type { AttemptError } from "./record.ts";
+import type { Refusal } from "./refusal.ts";
+import { backoffCeilingMs } from "./timing.ts";
+import type { WorkerTimings } from "./timing.ts";
+
+/** One SQS message as it was received. */
+export type Delivery = {
+  sqsMessageId: string;
+  receiptHandle: string;
+  body: string;
+  /** 1 for the first receive. */
+  receiveCount: number;
+};
+
+export type Result = {
+  delivery: Delivery;
+  messageId?: string;
+  traceId?: string;
+  ending: Ending | { decision: "refused"; refusal: Refusal };
+};
+
+/** Processes a batch. Results are in the order of the deliveries. Throws only on bugs. */
+export function processBatch(
+  deliveries: readonly Delivery[],
+  deps: Deps,
+  deadline: Deadline,
+): Promise<Result[]> {
+  // By message id: the runs in this batch, each with what it would charge.
+  const running = new Map<string, { fingerprint: string; ending: Promise<Ending> }[]>();
+
+  const runOnce = (message: PaymentMessage): Promise<Ending> => {
+    const runs = running.get(message.id) ?? [];
+    running.set(message.id, runs);
+    const print = fingerprint(chargeParams(message));
+    const same = runs.find((run) => run.fingerprint === print);
+    if (same) return same.ending;
+    // Another payment under the same id: after the first, so that the table judges it.
+    const before = runs.at(-1)?.ending;
+    const run = () => processMessage(message, deps, deadline);
+    const ending = before ? before.then(run) : run();
+    runs.push({ fingerprint: print, ending });
+    return ending;
+  };
+
+  return Promise.all(
+    deliveries.map(async (delivery): Promise<Result> => {
+      const decoded = decodeMessage(delivery.body, deps.now(), deps.timings);
+      if (decoded.kind === "refused") {
+        const { refusal, messageId } = decoded;
+        const ending = { decision: "refused" as const, refusal };
+        return { delivery, ...(messageId && { messageId }), ending };
+      }
+      const { message } = decoded;
+      const ending = await runOnce(message);
+      return {
+        delivery,
+        messageId: message.id,
+        ...(message.traceId && { traceId: message.traceId }),
+        ending,
+      };
+    }),
+  );
+}
+
+/**
+ * Seconds until a delivery that failed may be received again; undefined when it is to be
+ * acknowledged. `random` is from 0 to 1.
+ */
+export function retryDelaySeconds(
+  { ending, delivery }: Result,
+  timings: WorkerTimings,
+  now: number,
+  random: number,
+): number | undefined {
+  switch (ending.decision) {
+    case "charged":
+    case "duplicate":
+      return undefined;
+    case "refused":
+    case "conflict":
+    case "rejected":
+      return 0; // on to the dead-letter queue without waiting
+    case "held":
+      return Math.max(1, Math.ceil((ending.leaseExpiresAt - now) / 1_000));
+    case "transient":
+    case "lease_lost":
+    case "not_started": {
+      // Spread over the upper half: all of it could be so short that an outage uses up the receives.
+      const ceiling = backoffCeilingMs(timings, delivery.receiveCount);
+      return Math.max(1, Math.ceil((ceiling / 2 + (ceiling / 2) * random) / 1_000));
+    }
+  }
+}
+
+const UNAVAILABLE: ReadonlySet<AttemptError["kind"]> = new Set([
+  "stripe_unavailable",
+  "stripe_rate_limited",
+  "stripe_configuration",
+  "table_unavailable",
+]);
+
+/**
+ * Whether every delivery failed because Stripe or DynamoDB was unavailable: then the whole batch
+ * has to fail, because Lambda's pollers slow down on errors and not on partial failures.
+ */
+export function allUnavailable(results: readonly Result[]): boolean {
+  return (
+    results.length > 0 &&
+    results.every(
+      ({ ending }) => ending.decision === "transient" && UNAVAILABLE.has(ending.error.kind),
+    )
+  );
+}
