@@ -1,0 +1,35 @@
+// How the worker is deployed on a laptop.
+
+/** What the deployment decides about the worker. */
+export type WorkerSettings = {
+  functionTimeoutMs: number;
+  visibilityTimeoutSeconds: number;
+  batchSize: number;
+  batchWindowSeconds: number;
+  maxReceiveCount: number;
+  /** Most invocations in flight. */
+  concurrency: number;
+  /** The worker's own variables, on top of those that point it at this stack. */
+  env: Record<string, string>;
+};
+
+/**
+ * Shorter than in AWS, in the same proportions, so that a laptop shows in seconds what takes minutes
+ * there. They keep the rules of lib/timing.ts; a test holds them to it.
+ */
+export const LOCAL_WORKER: Readonly<WorkerSettings> = {
+  functionTimeoutMs: 4_500,
+  visibilityTimeoutSeconds: 27,
+  batchSize: 5,
+  batchWindowSeconds: 0,
+  maxReceiveCount: 5,
+  concurrency: 2,
+  env: {
+    STRIPE_TIMEOUT_SECONDS: "1",
+    CALL_TIMEOUT_SECONDS: "0.5",
+    DEADLINE_RESERVE_SECONDS: "0.25",
+    CLOCK_SKEW_SECONDS: "0.5",
+    BACKOFF_BASE_SECONDS: "1",
+    BACKOFF_CAP_SECONDS: "4",
+  },
+};
