@@ -41,6 +41,8 @@ function die(errorType: string, error: unknown, exitCode: number): void {
   send({ type: "last-words", errorType, errorMessage }, () => process.exit(exitCode));
 }
 
+// Ctrl-C in a terminal reaches every process at once; the parent decides what becomes of this one.
+process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit(0));
 process.on("unhandledRejection", (reason) => die("Runtime.UnhandledPromiseRejection", reason, 128));
 process.on("uncaughtException", (error) => die(error.name, error, 129));

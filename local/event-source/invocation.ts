@@ -27,7 +27,7 @@ export type FailureReason = "error" | "timeout" | "crash";
 export type Failure = { reason: FailureReason; errorType: string; errorMessage: string };
 
 export type InvocationResult =
-  | { ok: true; requestId: string; cold: boolean; payload: string }
-  | ({ ok: false; requestId: string; cold: boolean } & Failure);
+  | { ok: true; requestId: string; payload: string }
+  | ({ ok: false; requestId: string } & Failure);
 
 export type LogLine = { stream: "stdout" | "stderr"; line: string; pid: number };

@@ -37,7 +37,6 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
   }
 
   let alive = true;
-  let used = false;
   const init = Promise.withResolvers<void>();
   let invocation: PromiseWithResolvers<Answer> | undefined;
   // Why the process ends: the first reason that anybody gives is the cause of the later ones.
@@ -95,12 +94,9 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
     payload: string,
     requestId: string = randomUUID(),
   ): Promise<InvocationResult> {
-    const cold = !used;
-    used = true;
     const ended = async (): Promise<InvocationResult> => ({
       ok: false,
       requestId,
-      cold,
       ...(await ending.promise),
     });
     if ((await limit(init.promise, INIT_TIMEOUT_MS, requestId, "Init")) === "exited") {
@@ -119,11 +115,10 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
     const report = await limit(invocation.promise, settings.timeoutMs, requestId, "Task");
     if (report === "exited") return ended();
     return report.type === "response"
-      ? { ok: true, requestId, cold, payload: report.payload }
+      ? { ok: true, requestId, payload: report.payload }
       : {
           ok: false,
           requestId,
-          cold,
           reason: "error",
           errorType: report.errorType,
           errorMessage: report.errorMessage,

@@ -298,6 +298,7 @@ test("kill without a text kills the idle sandboxes too", async () => {
 
   expect(pids).toEqual([of("invoked")[0]?.pid]);
   expect(of("invoked")[1]?.cold).toBe(true);
+  expect(eventSource.kill()).toEqual([of("invoked")[1]?.pid]);
 });
 
 test("after failures in a row the poller pauses longer each time, and a success ends it", async () => {
