@@ -1,23 +1,15 @@
 /**
- * The HTTP front of a local AWS service: reads a request of the AWS JSON protocol (`X-Amz-Target:
- * Service.Operation`, a JSON body), logs it, plays the faults, and lets the service answer.
+ * The HTTP front of a local AWS service: reads a request, logs it, plays the faults, and lets the
+ * service answer.
  */
 import { createServer } from "node:http";
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorCode, errorReply, headersOf, readCall, sendReply } from "./aws-json.ts";
+import type { Call, Reply } from "./aws-json.ts";
 import { createFaults } from "./faults.ts";
 import type { Faults } from "./faults.ts";
-
-export type Reply = { status: number; headers: Record<string, string>; body: string };
-
-export type Call = {
-  operation: string;
-  input: Record<string, unknown>;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-};
 
 /** One request as the server saw it. */
 export type Seen<Details> = Details & {
@@ -27,24 +19,6 @@ export type Seen<Details> = Details & {
   /** `ok`, the AWS error code that was answered, `dropped` when it was not applied, `pending` until then. */
   result: string;
 };
-
-/** An answer in AWS's JSON protocol, with the service's error code. */
-export function errorReply(status: number, code: string, message: string): Reply {
-  return {
-    status,
-    headers: { "content-type": "application/x-amz-json-1.0", "x-amzn-errortype": code },
-    body: JSON.stringify({ __type: code, message }),
-  };
-}
-
-/** A 200 answer in AWS's JSON protocol. */
-export function okReply(output: unknown): Reply {
-  return {
-    status: 200,
-    headers: { "content-type": "application/x-amz-json-1.0" },
-    body: JSON.stringify(output),
-  };
-}
 
 export type AwsJsonServer<Details> = {
   url: string;
@@ -56,7 +30,8 @@ export type AwsJsonServer<Details> = {
   counts: () => Record<string, number>;
   /** How many connections were opened. */
   connections: () => number;
-  /** Cuts every connection, and resolves when nothing is being applied any more. */
+  /** Cuts every connection, and resolves when nothing is being applied any more.
+   * @throws what a hook threw, so that a test cannot miss it */
   stop: () => Promise<void>;
 };
 
@@ -80,6 +55,7 @@ export async function startAwsJsonServer<Details extends object>(options: {
   });
   stopped.catch(() => {});
   const inFlight = new Set<Promise<void>>();
+  const failures: unknown[] = [];
   let connections = 0;
 
   const wait = (ms: number) => sleep(ms, undefined, { signal: stopping.signal });
@@ -87,7 +63,10 @@ export async function startAwsJsonServer<Details extends object>(options: {
   async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = await readCall(request);
     if (call === undefined) {
-      send(response, errorReply(400, "SerializationException", "The body is not a JSON object."));
+      sendReply(
+        response,
+        errorReply(400, "SerializationException", "The body is not a JSON object."),
+      );
       return;
     }
     const { operation, input } = call;
@@ -100,7 +79,7 @@ export async function startAwsJsonServer<Details extends object>(options: {
       else if (fault.kind === "delayBefore") await wait(fault.ms);
       else if (fault.kind === "refuse") {
         seen.result = fault.code;
-        send(response, errorReply(fault.status, fault.code, fault.message));
+        sendReply(response, errorReply(fault.status, fault.code, fault.message));
         return;
       } else {
         seen.result = "dropped";
@@ -127,12 +106,13 @@ export async function startAwsJsonServer<Details extends object>(options: {
         return;
       }
     }
-    send(response, reply);
+    sendReply(response, reply);
   }
 
   const server = createServer((request, response) => {
     // Whatever goes wrong here, a client that is still there sees a cut connection and not a hang.
-    const done = exchange(request, response).catch(() => {
+    const done = exchange(request, response).catch((error: unknown) => {
+      if (!stopping.signal.aborted && !request.destroyed) failures.push(error);
       request.socket.destroy();
     });
     inFlight.add(done);
@@ -165,32 +145,7 @@ export async function startAwsJsonServer<Details extends object>(options: {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await Promise.all([closed, ...inFlight]);
+      if (failures.length > 0) throw failures[0];
     },
   };
-}
-
-async function readCall(request: IncomingMessage): Promise<Call | undefined> {
-  const body = await buffer(request);
-  const operation = String(request.headers["x-amz-target"] ?? "").replace(/^.*\./, "");
-  try {
-    const input: unknown = JSON.parse(body.toString());
-    if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined;
-    return { operation, input: input as Record<string, unknown>, headers: request.headers, body };
-  } catch {
-    return undefined;
-  }
-}
-
-function errorCode(reply: Reply): string {
-  const { __type: type } = JSON.parse(reply.body) as { __type?: string };
-  return type?.replace(/^.*#/, "") ?? `HTTP ${reply.status}`;
-}
-
-function send(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.status, headersOf(reply));
-  response.end(reply.body);
-}
-
-function headersOf(reply: Reply): Record<string, string | number> {
-  return { ...reply.headers, "content-length": Buffer.byteLength(reply.body) };
 }

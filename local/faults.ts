@@ -22,9 +22,8 @@ export type Fault<Seen> =
   /** Runs at that moment, and the request waits for it. */
   | { kind: "hook"; at: "received" | "applied"; run: (seen: Seen) => void | Promise<void> };
 
-/** Which requests a fault applies to; every condition that is given must hold. */
-export type Match<Seen> = {
-  operation?: string;
+/** Which requests a fault applies to: those with every field that is given here, and `where`. */
+export type Match<Seen> = Partial<Seen> & {
   where?: (seen: Seen) => boolean;
   /** How many requests it applies to before it is spent. Once when absent; `Infinity` until removed. */
   times?: number;
@@ -51,21 +50,24 @@ function phaseOf<Seen>(fault: Fault<Seen>): Phase {
 }
 
 /** The faults of one server: `armed` is for whoever arms them, `take` for the server itself. */
-export function createFaults<Seen extends { operation: string }>(): {
+export function createFaults<Seen extends object>(): {
   armed: Faults<Seen>;
   /** The faults that hit this request in this phase, in the order they were armed; each is counted. */
   take: (phase: Phase, seen: Seen) => Generator<Fault<Seen>>;
 } {
-  type Rule = { match: Match<Seen>; fault: Fault<Seen>; left: number; happened: number };
+  type Rule = {
+    matches: (seen: Seen) => boolean;
+    fault: Fault<Seen>;
+    left: number;
+    happened: number;
+  };
   let rules: Rule[] = [];
 
   // Lazy, so that a fault behind one that ended the exchange is neither counted nor spent.
   function* take(phase: Phase, seen: Seen): Generator<Fault<Seen>> {
     for (const rule of rules) {
       if (rule.left <= 0 || phaseOf(rule.fault) !== phase) continue;
-      const { operation, where } = rule.match;
-      if (operation !== undefined && operation !== seen.operation) continue;
-      if (where !== undefined && !where(seen)) continue;
+      if (!rule.matches(seen)) continue;
       rule.left -= 1;
       rule.happened += 1;
       yield rule.fault;
@@ -74,8 +76,11 @@ export function createFaults<Seen extends { operation: string }>(): {
 
   return {
     armed: {
-      add(match, fault) {
-        const rule: Rule = { match, fault, left: match.times ?? 1, happened: 0 };
+      add({ where = () => true, times = 1, ...fields }, fault) {
+        const wanted = Object.entries(fields);
+        const matches = (seen: Seen) =>
+          wanted.every(([name, value]) => seen[name as keyof Seen] === value) && where(seen);
+        const rule: Rule = { matches, fault, left: times, happened: 0 };
         rules = [...rules, rule];
         return {
           happened: () => rule.happened,

@@ -1,6 +1,6 @@
 /** fauxqs in this process, without a socket of its own. */
 import { buildApp } from "fauxqs";
-import type { Call, Reply } from "../aws-json-server.ts";
+import type { Call, Reply } from "../aws-json.ts";
 
 /** A message as fauxqs holds it. */
 export type StoredMessage = {
@@ -26,7 +26,9 @@ export type Fauxqs = {
   handle: (call: Pick<Call, "headers" | "body">) => Promise<Reply>;
   /** Runs an action that no client asked for; @throws when SQS would refuse it. */
   call: <Output>(action: string, input: unknown) => Promise<Output>;
-  /** Every queue with all that is in it; nothing is received by looking. */
+  /** A queue with all that is in it, `undefined` when there is none; nothing is received by looking. */
+  queue: (name: string) => Promise<StoredQueue | undefined>;
+  /** Every queue, looked at in the same way. */
   queues: () => Promise<StoredQueue[]>;
   /** Ends the long polls. */
   close: () => Promise<void>;
@@ -48,14 +50,19 @@ export function createFauxqs(): Fauxqs {
     });
     return {
       status: statusCode,
-      headers: { "content-type": String(answered["content-type"]) },
+      headers: {
+        "content-type": String(answered["content-type"]),
+        ...(answered["x-amzn-query-error"] !== undefined && {
+          "x-amzn-query-error": String(answered["x-amzn-query-error"]),
+        }),
+      },
       body: payload,
     };
   }
 
-  async function look<Found>(path: string): Promise<Found> {
-    const { payload } = await app.inject({ method: "GET", url: `/_fauxqs/queues${path}` });
-    return JSON.parse(payload) as Found;
+  async function queue(name: string): Promise<StoredQueue | undefined> {
+    const { statusCode, payload } = await app.inject(`/_fauxqs/queues/${name}`);
+    return statusCode === 200 ? (JSON.parse(payload) as StoredQueue) : undefined;
   }
 
   return {
@@ -71,9 +78,11 @@ export function createFauxqs(): Fauxqs {
       if (reply.status !== 200) throw new Error(`${action} was refused: ${reply.body}`);
       return JSON.parse(reply.body) as Output;
     },
+    queue,
     async queues() {
-      const listed = await look<{ name: string }[]>("");
-      return Promise.all(listed.map(({ name }) => look<StoredQueue>(`/${name}`)));
+      const { payload } = await app.inject("/_fauxqs/queues");
+      const names = (JSON.parse(payload) as { name: string }[]).map(({ name }) => name);
+      return (await Promise.all(names.map(queue))).filter((found) => found !== undefined);
     },
     close: () => app.close(),
   };

@@ -1,23 +1,19 @@
 /** SQS on a laptop: fauxqs, with what the worker's users need and fauxqs lacks. */
 import { startAwsJsonServer } from "../aws-json-server.ts";
-import type { AwsJsonServer, Call, Reply, Seen } from "../aws-json-server.ts";
+import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
+import type { Call, Reply } from "../aws-json.ts";
 import { createFauxqs } from "./fauxqs.ts";
-import type { StoredMessage, StoredQueue } from "./fauxqs.ts";
+import { depthOf, messagesOf } from "./messages.ts";
+import type { Depth, QueuedMessage } from "./messages.ts";
+import { createMoveTasks } from "./move-tasks.ts";
+import { createReceipts } from "./receipts.ts";
+import type { Received } from "./receipts.ts";
 
 /** What the log and the faults know of a request: the queue's name, and the bodies of the messages that
  * it sends, receives, deletes or changes. */
 export type QueueRequest = { queue?: string; bodies: string[] };
 
 export type Queues = { queueUrl: string; queueArn: string; dlqUrl: string; dlqArn: string };
-
-/** A message that is in a queue, as someone who only looks sees it. */
-export type QueuedMessage = {
-  sqsMessageId: string;
-  body: string;
-  sentAtMs: number;
-  receiveCount: number;
-  state: "visible" | "in flight" | "delayed";
-};
 
 export type QueueServer = AwsJsonServer<QueueRequest> & {
   /** A queue and its dead-letter queue, named `<name>-dlq`. Times are in seconds. */
@@ -27,22 +23,70 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
     maxReceiveCount: number;
     retentionSeconds?: number;
   }) => Promise<Queues>;
-  /** What is in a queue, without receiving it. Not logged, and no fault touches it. */
+  /** What is in a queue. Not logged, and no fault touches it. */
   messages: (queueUrl: string) => Promise<QueuedMessage[]>;
-  /** How many messages are in a queue, by state. */
-  depth: (queueUrl: string) => Promise<{ visible: number; inFlight: number; delayed: number }>;
+  /** How many messages are in a queue, by state. Not logged, and no fault touches it. */
+  depth: (queueUrl: string) => Promise<Depth>;
 };
 
+/** What fauxqs puts into its queue URLs: a name that need not resolve. */
+const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
+
 /**
+ * Its queue URLs resolve, so a client needs the endpoint (`AWS_ENDPOINT_URL_SQS`, or the CLI's
+ * `--endpoint-url`) only for what names no queue, and to keep the SDK from warning.
  * @param options.port 0 or absent for any free one
  * @throws when the port is taken
  */
 export async function startQueue(options: { port?: number } = {}): Promise<QueueServer> {
   const fauxqs = createFauxqs();
+  const receipts = createReceipts(fauxqs);
+  // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.
+  const origins = new Map<string, string>();
+  const moveTasks = createMoveTasks(fauxqs, origins);
 
-  async function answer(call: Call, _seen: Seen<QueueRequest>): Promise<Reply> {
-    const reply = await fauxqs.handle(call);
-    return { ...reply, body: reply.body.replaceAll(FAUXQS_HOST, server.url) };
+  async function answer(call: Call, seen: Seen<QueueRequest>): Promise<Reply> {
+    switch (call.operation) {
+      case "StartMessageMoveTask":
+        return moveTasks.start(call.input);
+      case "ListMessageMoveTasks":
+        return moveTasks.list(call.input);
+      case "CancelMessageMoveTask":
+        return moveTasks.cancel(call.input);
+      case "DeleteMessage":
+      case "DeleteMessageBatch":
+      case "ChangeMessageVisibility":
+      case "ChangeMessageVisibilityBatch":
+        return receipts.answer(seen.queue, call);
+      default: {
+        const reply = await fauxqs.handle(call);
+        if (seen.queue === undefined) {
+          return { ...reply, body: reply.body.replaceAll(FAUXQS_HOST, server.url) };
+        }
+        note(seen.queue, JSON.parse(reply.body) as Output, seen);
+        return reply;
+      }
+    }
+  }
+
+  function note(queue: string, output: Output, seen: Seen<QueueRequest>): void {
+    for (const { MessageId } of [output, ...(output.Successful ?? [])]) {
+      if (MessageId !== undefined) origins.set(MessageId, queue);
+    }
+    for (const message of output.Messages ?? []) {
+      receipts.gaveOut(queue, message);
+      seen.bodies.push(message.Body);
+    }
+  }
+
+  function describe(_action: string, input: Input): QueueRequest {
+    if (typeof input.QueueUrl !== "string") return { bodies: [] };
+    const queue = nameOf(input.QueueUrl);
+    const entries = Array.isArray(input.Entries) ? input.Entries : [input];
+    const bodies = entries.map(
+      ({ MessageBody, ReceiptHandle }) => MessageBody ?? receipts.find(queue, ReceiptHandle)?.Body,
+    );
+    return { queue, bodies: bodies.filter((body) => body !== undefined) };
   }
 
   const server = await startAwsJsonServer<QueueRequest>({
@@ -53,48 +97,48 @@ export async function startQueue(options: { port?: number } = {}): Promise<Queue
   });
 
   async function messages(queueUrl: string): Promise<QueuedMessage[]> {
-    const queue = (await fauxqs.queues()).find(({ name }) => name === nameOf(queueUrl));
+    const queue = await fauxqs.queue(nameOf(queueUrl));
     if (!queue) throw new Error(`There is no queue ${queueUrl}: create it with createQueues.`);
-    return held(queue, Date.now());
+    return messagesOf(queue, Date.now());
   }
 
   return {
     ...server,
-    messages,
     async createQueues({ name, visibilityTimeoutSeconds, maxReceiveCount, retentionSeconds }) {
       const retention = retentionSeconds && { MessageRetentionPeriod: String(retentionSeconds) };
       const dlqName = `${name}-dlq`;
+      const dlqArn = arnOf(dlqName);
       await fauxqs.call("CreateQueue", { QueueName: dlqName, Attributes: { ...retention } });
       await fauxqs.call("CreateQueue", {
         QueueName: name,
         Attributes: {
           ...retention,
           VisibilityTimeout: String(visibilityTimeoutSeconds),
-          RedrivePolicy: JSON.stringify({ deadLetterTargetArn: arnOf(dlqName), maxReceiveCount }),
+          RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dlqArn, maxReceiveCount }),
         },
       });
       return {
         queueUrl: `${server.url}/000000000000/${name}`,
         queueArn: arnOf(name),
         dlqUrl: `${server.url}/000000000000/${dlqName}`,
-        dlqArn: arnOf(dlqName),
+        dlqArn,
       };
     },
-    async depth(queueUrl) {
-      const depth = { visible: 0, inFlight: 0, delayed: 0 };
-      for (const { state } of await messages(queueUrl)) {
-        depth[state === "in flight" ? "inFlight" : state] += 1;
-      }
-      return depth;
-    },
+    messages,
+    depth: async (queueUrl) => depthOf(await messages(queueUrl)),
     async stop() {
-      await Promise.all([fauxqs.close(), server.stop()]);
+      await Promise.all([moveTasks.stop(), fauxqs.close(), server.stop()]);
     },
   };
 }
 
-/** fauxqs puts a host into its queue URLs that need not resolve. */
-const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
+type Entry = { MessageBody?: string; ReceiptHandle?: string };
+type Input = Entry & { QueueUrl?: unknown; Entries?: Entry[] };
+type Output = {
+  MessageId?: string;
+  Successful?: { MessageId?: string }[];
+  Messages?: Received[];
+};
 
 function arnOf(name: string): string {
   return `arn:aws:sqs:us-east-1:000000000000:${name}`;
@@ -102,31 +146,4 @@ function arnOf(name: string): string {
 
 function nameOf(queueUrl: string): string {
   return queueUrl.slice(queueUrl.lastIndexOf("/") + 1);
-}
-
-function describe(_action: string, input: Record<string, unknown>): QueueRequest {
-  const { QueueUrl } = input;
-  return { ...(typeof QueueUrl === "string" && { queue: nameOf(QueueUrl) }), bodies: [] };
-}
-
-/** fauxqs moves messages between states only when somebody receives: the times say where they are now. */
-function held(queue: StoredQueue, now: number): QueuedMessage[] {
-  const { ready, delayed, inflight } = queue.messages;
-  return [
-    ...ready.map((message) => queued(message, "visible")),
-    ...delayed.map((message) => queued(message, message.delayUntil > now ? "delayed" : "visible")),
-    ...inflight.map(({ message, visibilityDeadline }) =>
-      queued(message, visibilityDeadline > now ? "in flight" : "visible"),
-    ),
-  ];
-}
-
-function queued(message: StoredMessage, state: QueuedMessage["state"]): QueuedMessage {
-  return {
-    sqsMessageId: message.messageId,
-    body: message.body,
-    sentAtMs: message.sentTimestamp,
-    receiveCount: message.approximateReceiveCount,
-    state,
-  };
 }

@@ -1,7 +1,7 @@
 /** dynalite in this process, in memory, without a socket of its own. */
 import { Readable } from "node:stream";
 import dynalite from "dynalite";
-import type { Reply } from "../aws-json-server.ts";
+import type { Reply } from "../aws-json.ts";
 import type { Item } from "./plain-item.ts";
 import { teachOldItem } from "./old-item.ts";
 

@@ -1,6 +1,7 @@
 /** DynamoDB on a laptop: dynalite, with what the worker needs and dynalite lacks. */
 import { startAwsJsonServer } from "../aws-json-server.ts";
-import type { AwsJsonServer, Call, Reply } from "../aws-json-server.ts";
+import type { AwsJsonServer } from "../aws-json-server.ts";
+import type { Call, Reply } from "../aws-json.ts";
 import { createDynalite } from "./dynalite.ts";
 import { plainItem } from "./plain-item.ts";
 import type { Item } from "./plain-item.ts";

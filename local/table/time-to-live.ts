@@ -1,6 +1,6 @@
 /** Time to live, which dynalite lacks: the two calls, and the deleter that AWS runs in the background. */
-import { errorReply, okReply } from "../aws-json-server.ts";
-import type { Reply } from "../aws-json-server.ts";
+import { errorReply, okReply } from "../aws-json.ts";
+import type { Reply } from "../aws-json.ts";
 import type { Dynalite } from "./dynalite.ts";
 
 /** DynamoDB leaves an item alone whose time is further back than this, seconds.

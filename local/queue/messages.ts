@@ -1,0 +1,46 @@
+/** What is in a queue, for somebody who only looks: looking receives nothing and counts nothing. */
+import type { StoredMessage, StoredQueue } from "./fauxqs.ts";
+
+export type QueuedMessage = {
+  sqsMessageId: string;
+  body: string;
+  sentAtMs: number;
+  receiveCount: number;
+  state: "visible" | "in flight" | "delayed";
+};
+
+export type Depth = { visible: number; inFlight: number; delayed: number };
+
+/** fauxqs moves messages between states only when somebody receives: the times say where they are now. */
+export function messagesOf(queue: StoredQueue, nowMs: number): QueuedMessage[] {
+  const { ready, delayed, inflight } = queue.messages;
+  return [
+    ...ready.map((message) => queued(message, "visible")),
+    ...delayed.map((message) =>
+      queued(message, message.delayUntil > nowMs ? "delayed" : "visible"),
+    ),
+    ...inflight.map(({ message, visibilityDeadline }) =>
+      queued(message, visibilityDeadline > nowMs ? "in flight" : "visible"),
+    ),
+  ];
+}
+
+export function depthOf(messages: QueuedMessage[]): Depth {
+  const inState = (state: QueuedMessage["state"]) =>
+    messages.filter((message) => message.state === state).length;
+  return {
+    visible: inState("visible"),
+    inFlight: inState("in flight"),
+    delayed: inState("delayed"),
+  };
+}
+
+function queued(message: StoredMessage, state: QueuedMessage["state"]): QueuedMessage {
+  return {
+    sqsMessageId: message.messageId,
+    body: message.body,
+    sentAtMs: message.sentTimestamp,
+    receiveCount: message.approximateReceiveCount,
+    state,
+  };
+}

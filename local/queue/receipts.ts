@@ -1,0 +1,76 @@
+/**
+ * Which receipt handles a queue has given out, and for which message. fauxqs answers "done" to any
+ * handle; SQS refuses one that it never gave out for that queue.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
+ */
+import { okReply } from "../aws-json.ts";
+import type { Call, Reply } from "../aws-json.ts";
+import type { Fauxqs } from "./fauxqs.ts";
+import { refusal } from "./refusal.ts";
+
+export type Received = { MessageId: string; ReceiptHandle: string; Body: string };
+
+type Entry = { Id: string; ReceiptHandle: string };
+
+export type Receipts = {
+  gaveOut: (queue: string, received: Received) => void;
+  /** The message that the queue gave the handle out for. */
+  find: (queue: string, handle: unknown) => Received | undefined;
+  /** Answers a request that names receipt handles, refusing those that the queue never gave out. */
+  answer: (queue: string | undefined, call: Call) => Promise<Reply>;
+};
+
+export function createReceipts(fauxqs: Fauxqs): Receipts {
+  const received = new Map<string, Received>();
+  const find: Receipts["find"] = (queue, handle) => received.get(keyOf(queue, handle));
+
+  async function answerBatch(queue: string, call: Call, entries: Entry[]): Promise<Reply> {
+    const known = entries.filter(({ ReceiptHandle }) => find(queue, ReceiptHandle));
+    if (known.length === entries.length) return fauxqs.handle(call);
+
+    const refused = entries
+      .filter((entry) => !known.includes(entry))
+      .map(({ Id, ReceiptHandle }) => ({
+        Id,
+        SenderFault: true,
+        Code: "ReceiptHandleIsInvalid",
+        Message: invalid(ReceiptHandle),
+      }));
+    if (known.length === 0) return okReply({ Successful: [], Failed: refused });
+
+    const body = Buffer.from(JSON.stringify({ ...call.input, Entries: known }));
+    const { "content-length": _, ...headers } = call.headers;
+    const reply = await fauxqs.handle({ headers, body });
+    if (reply.status !== 200) return reply;
+    const { Successful, Failed } = JSON.parse(reply.body) as { Successful: []; Failed: [] };
+    return okReply({ Successful, Failed: [...Failed, ...refused] });
+  }
+
+  return {
+    gaveOut(queue, message) {
+      received.set(keyOf(queue, message.ReceiptHandle), message);
+    },
+    find,
+    async answer(queue, call) {
+      // fauxqs words the refusal of a request that names no queue.
+      if (queue === undefined) return fauxqs.handle(call);
+      const { Entries, ReceiptHandle } = call.input as {
+        Entries?: Entry[];
+        ReceiptHandle?: string;
+      };
+      if (Entries) return answerBatch(queue, call, Entries);
+      if (ReceiptHandle && !find(queue, ReceiptHandle)) {
+        return refusal("ReceiptHandleIsInvalid", invalid(ReceiptHandle));
+      }
+      return fauxqs.handle(call);
+    },
+  };
+}
+
+function keyOf(queue: string, handle: unknown): string {
+  return `${queue} ${String(handle)}`;
+}
+
+function invalid(handle: string): string {
+  return `The input receipt handle "${handle}" is not a valid receipt handle.`;
+}
