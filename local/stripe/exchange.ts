@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { createDecide, Failure } from "./decide.ts";
-import type { createFaults, Effect, Stage } from "./faults.ts";
+import { type createFaults, type Fault, failureOf, passingError, type Stage } from "./faults.ts";
 import { parseForm } from "./form.ts";
 import { readBody, reply } from "./http.ts";
 import type { createLedger } from "./ledger.ts";
@@ -47,34 +47,38 @@ export function createExchange({ now, decide, due, ledger, wait }: Parts) {
 
     /** Lets the faults of this stage happen. False when one of them has ended the request. */
     async function survives(stage: Stage, willExecute: boolean): Promise<boolean> {
-      for (const effect of due(stage, record, willExecute)) {
-        if (!(await happen(effect))) return false;
+      for (const fault of due(stage, record, willExecute)) {
+        if (!(await happen(fault))) return false;
       }
       return true;
     }
 
-    async function happen(effect: Effect): Promise<boolean> {
-      switch (effect.kind) {
-        case "drop":
+    async function happen(fault: Fault): Promise<boolean> {
+      switch (fault.kind) {
+        case "dropBefore":
+        case "dropAfter":
           request.socket.destroy();
           return false;
-        case "answer": {
-          const answer = effect.answer(record);
+        case "refuse": {
+          const answer = passingError(fault.error, record);
           record.status = answer.status;
           await reply(response, answer, replyHeaders);
           return false;
         }
-        case "delay":
-          await wait(effect.ms);
+        case "delayArrival":
+        case "delayBefore":
+        case "delayAfter":
+          await wait(fault.ms);
+          return true;
+        case "slowBody":
+          slowMs = fault.ms;
+          return true;
+        case "storedError":
+        case "storedErrorAfterCharge":
+          failure = failureOf(fault);
           return true;
         case "hook":
-          await effect.run(record);
-          return true;
-        case "stored-error":
-          failure = effect.failure;
-          return true;
-        case "slow-body":
-          slowMs = effect.ms;
+          await fault.run(record);
           return true;
       }
     }

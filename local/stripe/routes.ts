@@ -39,12 +39,13 @@ export function createRoutes({ now, store, searchLagMs, charged }: World) {
       const { intent, answer } = createPaymentIntent(createParameters(params), createdMs);
       store.add(caller.account, { intent, createdMs });
       const { id: paymentIntent, amount, currency, customer } = intent;
-      if (intent.status === "succeeded" || intent.status === "processing") {
+      const { status } = intent;
+      if (takesMoney(status)) {
         const payer = typeof customer === "string" ? customer : undefined;
         const { account, idempotencyKey, messageId } = caller;
         charged({
           paymentIntent,
-          status: intent.status,
+          status,
           messageId,
           idempotencyKey,
           account,
@@ -81,6 +82,10 @@ export function createRoutes({ now, store, searchLagMs, charged }: World) {
         : resourceMissing("payment_intent", id, "intent", 404);
     });
   };
+}
+
+function takesMoney(status: string): status is Charge["status"] {
+  return status === "succeeded" || status === "processing";
 }
 
 function read(run: Route["run"]): Route {
