@@ -1,0 +1,320 @@
+import { expect, test } from "vitest";
+
+import type { Fault } from "../../local/stripe/faults.ts";
+import { clientOf, failureOf, payment, startedStripe } from "./stripe-fixture.ts";
+
+const M1 = payment({ metadata: { message_id: "m-1" } });
+const KEY = { idempotencyKey: "m-1" };
+
+test("a request that is dropped before leaves nothing behind", async () => {
+  const { server, stripe } = await startedStripe();
+  const fault = server.faults.add({ times: 2 }, { kind: "dropBefore" });
+
+  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+  expect(error.type).toBe("StripeConnectionError");
+  expect(fault.happened()).toBe(2);
+  expect(server.paymentIntents()).toEqual([]);
+  expect(await stripe.paymentIntents.create(M1, KEY)).toMatchObject({ status: "succeeded" });
+});
+
+test("a reply that is dropped hides a charge, and the same key brings it to light", async () => {
+  const { server, stripe } = await startedStripe();
+  const fault = server.faults.add({ times: 2 }, { kind: "dropAfter" });
+
+  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
+  const charges = server.ledger.charges();
+  const intent = await stripe.paymentIntents.create(M1, KEY);
+
+  expect(error.type).toBe("StripeConnectionError");
+  expect(fault.happened()).toBe(2);
+  expect(charges).toMatchObject([{ messageId: "m-1" }]);
+  expect(intent.id).toBe(charges[0]?.paymentIntent);
+  expect(server.ledger.charges()).toHaveLength(1);
+});
+
+test("stripe-node itself repeats a request after one dropped reply, under the same key", async () => {
+  const { server, stripe } = await startedStripe();
+  server.faults.add({}, { kind: "dropAfter" });
+
+  const intent = await stripe.paymentIntents.create(M1, KEY);
+
+  expect(intent.lastResponse.headers["idempotent-replayed"]).toBe("true");
+  expect(server.ledger.requests()).toMatchObject([
+    { executed: true, replayed: false, faults: ["dropAfter"] },
+    { executed: false, replayed: true, status: 200, faults: [] },
+  ]);
+});
+
+test("a request that is applied late charges although its client has gone", async () => {
+  const { server } = await startedStripe();
+  server.faults.add({}, { kind: "delayBefore", ms: 150 });
+  const hasty = clientOf(server, "sk_test_local", { timeout: 30 });
+
+  const error = await failureOf(hasty.paymentIntents.create(M1, KEY));
+  const atTimeout = server.ledger.charges();
+
+  expect(error.type).toBe("StripeConnectionError");
+  expect(atTimeout).toEqual([]);
+  await expect.poll(() => server.ledger.charges()).toHaveLength(1);
+});
+
+test("a request that waits to be applied holds its key", async () => {
+  const { server, stripe } = await startedStripe();
+  const fault = server.faults.add({}, { kind: "delayBefore", ms: 150 });
+  const first = stripe.paymentIntents.create(M1, KEY);
+  await expect.poll(fault.happened).toBe(1);
+
+  const second = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+  expect(second.code).toBe("idempotency_key_in_use");
+  expect(await first).toMatchObject({ status: "succeeded" });
+});
+
+test("a request that is late on the network can be overtaken, and then replays", async () => {
+  const { server, stripe } = await startedStripe();
+  const fault = server.faults.add({}, { kind: "delayArrival", ms: 150 });
+  const slow = stripe.paymentIntents.create(M1, KEY);
+  await expect.poll(fault.happened).toBe(1);
+
+  const fast = await stripe.paymentIntents.create(M1, KEY);
+
+  expect(fast.lastResponse.headers).not.toHaveProperty("idempotent-replayed");
+  const late = await slow;
+  expect(late.id).toBe(fast.id);
+  expect(late.lastResponse.headers["idempotent-replayed"]).toBe("true");
+});
+
+test("a late reply comes after the charge", async () => {
+  const { server } = await startedStripe();
+  server.faults.add({}, { kind: "delayAfter", ms: 60_000 });
+  const hasty = clientOf(server, "sk_test_local", { timeout: 30 });
+
+  const error = await failureOf(hasty.paymentIntents.create(M1, KEY));
+
+  expect(error.type).toBe("StripeConnectionError");
+  expect(server.ledger.charges()).toHaveLength(1);
+});
+
+test("a slow body keeps the connection busy for longer than the client's idle timeout", async () => {
+  const { server } = await startedStripe();
+  const fault = server.faults.add({}, { kind: "slowBody", ms: 400 });
+  const idleTimeout = clientOf(server, "sk_test_local", { timeout: 200 });
+
+  const intent = await idleTimeout.paymentIntents.create(M1, KEY);
+
+  expect(intent).toMatchObject({ status: "succeeded", metadata: { message_id: "m-1" } });
+  expect(fault.happened()).toBe(1);
+});
+
+test("the headers of a slow body come before its end", async () => {
+  const { server } = await startedStripe();
+  server.faults.add({}, { kind: "slowBody", ms: 60_000 });
+
+  const response = await fetch(`${server.url}/v1/payment_intents`, {
+    headers: { authorization: "Bearer sk_test_local" },
+  });
+
+  expect(response.status).toBe(200);
+  await response.body?.cancel();
+});
+
+test("a stored 500 is replayed for ever, and no payment was made", async () => {
+  const { server, stripe } = await startedStripe();
+  const fault = server.faults.add({ messageId: "m-1" }, { kind: "storedError" });
+
+  const first = await failureOf(stripe.paymentIntents.create(M1, KEY));
+  const second = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+  expect(first).toMatchObject({ type: "StripeAPIError", rawType: "api_error", statusCode: 500 });
+  expect(first.headers?.["stripe-should-retry"]).toBe("false");
+  expect(second.statusCode).toBe(500);
+  expect(second.headers?.["idempotent-replayed"]).toBe("true");
+  expect(fault.happened()).toBe(1);
+  expect(server.paymentIntents()).toEqual([]);
+});
+
+test("a stored 500 after the charge hides a PaymentIntent that a list shows", async () => {
+  const { server, stripe } = await startedStripe();
+  server.faults.add({}, { kind: "storedErrorAfterCharge" });
+
+  const first = await failureOf(stripe.paymentIntents.create(M1, KEY));
+  const second = await failureOf(stripe.paymentIntents.create(M1, KEY));
+  const list = await stripe.paymentIntents.list({ customer: "cus_anna" });
+
+  expect([first.statusCode, second.statusCode]).toEqual([500, 500]);
+  expect(list.data).toMatchObject([{ status: "succeeded", metadata: { message_id: "m-1" } }]);
+  expect(server.ledger.chargesFor("m-1")).toHaveLength(1);
+});
+
+test("a stored 500 does not happen to a request that is only replayed", async () => {
+  const { server, stripe } = await startedStripe();
+  await stripe.paymentIntents.create(M1, KEY);
+  const fault = server.faults.add({}, { kind: "storedError" });
+
+  const replay = await stripe.paymentIntents.create(M1, KEY);
+
+  expect(replay.status).toBe("succeeded");
+  expect(fault.happened()).toBe(0);
+});
+
+test.for([
+  ["rate_limit", 429, "StripeRateLimitError", "rate_limit", undefined],
+  ["lock_timeout", 429, "StripeRateLimitError", "lock_timeout", "true"],
+  ["conflict", 409, "StripeAPIError", "lock_timeout", "true"],
+  ["idempotency_key_in_use", 409, "StripeAPIError", "idempotency_key_in_use", "true"],
+  ["unauthorized", 401, "StripeAuthenticationError", undefined, undefined],
+  ["forbidden", 403, "StripePermissionError", undefined, undefined],
+  ["server_error", 500, "StripeAPIError", undefined, undefined],
+  ["unavailable", 503, "StripeAPIError", undefined, undefined],
+] as const)(
+  "%s is a %d that stripe-node throws as %s",
+  async ([error, status, type, code, shouldRetry]) => {
+    const { server, stripe } = await startedStripe();
+    const fault = server.faults.add({}, { kind: "refuse", error });
+
+    const thrown = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+    expect(thrown).toMatchObject({ type, statusCode: status });
+    expect(thrown.code).toBe(code);
+    expect(thrown.headers?.["stripe-should-retry"]).toBe(shouldRetry);
+    expect(fault.happened()).toBe(1);
+    expect(server.paymentIntents()).toEqual([]);
+  },
+);
+
+test.for([
+  ["lock_timeout", 2],
+  ["conflict", 2],
+  ["server_error", 2],
+  ["rate_limit", 1],
+] as const)("after %s, stripe-node with one retry sends %d requests", async ([error, requests]) => {
+  const { server } = await startedStripe();
+  server.faults.add({ times: 2 }, { kind: "refuse", error });
+  const retrying = clientOf(server, "sk_test_local", { maxNetworkRetries: 1 });
+
+  await failureOf(retrying.paymentIntents.create(M1, KEY));
+
+  expect(server.ledger.requests()).toHaveLength(requests);
+});
+
+test("stripe-node does not repeat a stored 500: Stripe tells it not to", async () => {
+  const { server } = await startedStripe();
+  server.faults.add({}, { kind: "storedError" });
+  const retrying = clientOf(server, "sk_test_local", { maxNetworkRetries: 3 });
+
+  await failureOf(retrying.paymentIntents.create(M1, KEY));
+
+  expect(server.ledger.requests()).toHaveLength(1);
+});
+
+test.for([
+  ["arriving", false, 0],
+  ["received", false, 0],
+  ["applied", true, 1],
+] as const)("a hook at '%s' runs at that moment", async ([at, executed, charges]) => {
+  const { server, stripe } = await startedStripe();
+  const seen: unknown[] = [];
+  const fault = server.faults.add(
+    {},
+    {
+      kind: "hook",
+      at,
+      run: (request) => {
+        seen.push({ ...request, charges: server.ledger.charges().length });
+      },
+    },
+  );
+
+  await stripe.paymentIntents.create(M1, KEY);
+
+  expect(fault.happened()).toBe(1);
+  expect(seen).toMatchObject([
+    {
+      method: "POST",
+      path: "/v1/payment_intents",
+      messageId: "m-1",
+      idempotencyKey: "m-1",
+      executed,
+      charges,
+    },
+  ]);
+});
+
+test("faults happen in the order they were armed, and one behind a drop is left for later", async () => {
+  const { server, stripe } = await startedStripe();
+  const hook = server.faults.add({}, { kind: "hook", at: "arriving", run: () => {} });
+  const drop = server.faults.add({}, { kind: "dropBefore" });
+  const refuse = server.faults.add({}, { kind: "refuse", error: "unavailable" });
+
+  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+  expect([hook.happened(), drop.happened(), refuse.happened()]).toEqual([1, 1, 1]);
+  expect(error.statusCode).toBe(503);
+  expect(server.ledger.requests()).toMatchObject([
+    { faults: ["hook", "dropBefore"] },
+    { faults: ["refuse"], status: 503 },
+  ]);
+});
+
+test.for([
+  ["method", { method: "POST" }],
+  ["path", { path: "/v1/payment_intents" }],
+  ["a pattern of the path", { path: /intents$/ }],
+  ["idempotency key", { idempotencyKey: "m-1" }],
+  ["message id", { messageId: "m-1" }],
+] as const)("a fault is matched by %s, and leaves other requests alone", async ([, match]) => {
+  const { server, stripe } = await startedStripe();
+  const refuse: Fault = { kind: "refuse", error: "unavailable" };
+  const fault = server.faults.add({ ...match, times: Infinity }, refuse);
+
+  const other = await stripe.customers.search({ query: "" }).catch((error: Error) => error);
+  const before = fault.happened();
+  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
+
+  expect(other).toMatchObject({ statusCode: 404 });
+  expect(before).toBe(0);
+  expect(error.statusCode).toBe(503);
+  expect(fault.happened()).toBe(1);
+});
+
+test("a fault that is removed, and one that is spent, happen no more", async () => {
+  const { server, stripe } = await startedStripe();
+  const spent = server.faults.add({}, { kind: "refuse", error: "unavailable" });
+  const removed = server.faults.add({ times: Infinity }, { kind: "refuse", error: "rate_limit" });
+  await failureOf(stripe.paymentIntents.create(M1, KEY));
+  await failureOf(stripe.paymentIntents.create(M1, KEY));
+  removed.remove();
+
+  const intent = await stripe.paymentIntents.create(M1, KEY);
+
+  expect(intent.status).toBe("succeeded");
+  expect([spent.happened(), removed.happened()]).toEqual([1, 1]);
+});
+
+test.for([
+  ["unavailable", "StripeAPIError"],
+  ["unreachable", "StripeConnectionError"],
+] as const)("while Stripe is %s every request fails, and afterwards none", async ([how, type]) => {
+  const { server, stripe } = await startedStripe();
+  const outage = server.faults.outage(how);
+
+  const create = await failureOf(stripe.paymentIntents.create(M1, KEY));
+  const list = await failureOf(stripe.paymentIntents.list());
+  outage.remove();
+  const intent = await stripe.paymentIntents.create(M1, KEY);
+
+  expect([create.type, list.type]).toEqual([type, type]);
+  expect(outage.happened()).toBeGreaterThanOrEqual(2);
+  expect(intent.lastResponse.headers).not.toHaveProperty("idempotent-replayed");
+});
+
+test("removing all faults ends an outage and every other fault", async () => {
+  const { server, stripe } = await startedStripe();
+  server.faults.outage("unreachable");
+  server.faults.add({ times: Infinity }, { kind: "storedError" });
+
+  server.faults.removeAll();
+
+  expect(await stripe.paymentIntents.create(M1, KEY)).toMatchObject({ status: "succeeded" });
+});
