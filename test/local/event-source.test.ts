@@ -250,14 +250,14 @@ test("a batch is no larger than the batch size", async () => {
   expect(of("received").map((event) => event.messages.length)).toEqual([4, 4, 1]);
 });
 
-test("within the window a batch grows past what one receive returns", async () => {
-  const { send, start, of } = await prepare({ batchSize: 25, batchWindowSeconds: 1 });
-  for (let sent = 0; sent < 12; sent++) await send({ do: "respond" });
+test("within the window a batch grows past what one receive returns, up to its size", async () => {
+  const { send, start, of } = await prepare({ batchSize: 12, batchWindowSeconds: 1 });
+  for (let sent = 0; sent < 13; sent++) await send({ do: "respond" });
 
   start();
-  await until(() => of("deleted").flatMap((event) => event.messageIds).length === 12);
+  await until(() => of("deleted").flatMap((event) => event.messageIds).length === 13);
 
-  expect(of("received").map((event) => event.messages.length)).toEqual([12]);
+  expect(of("received").map((event) => event.messages.length)).toEqual([12, 1]);
 });
 
 test("a batch size above ten without a window is refused, as Lambda refuses it", async () => {
