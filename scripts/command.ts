@@ -1,0 +1,46 @@
+// What every command does the same way: read its arguments, print its help, end with a sentence
+// instead of a stack trace.
+import { parseArgs, type ParseArgsConfig } from "node:util";
+
+/** A mistake in how a command was called, or in what it needs: shown as it is, without a stack. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/**
+ * Parses `process.argv`. Prints `help` and exits 0 on --help.
+ *
+ * @throws UsageError for an argument that is not known
+ */
+export function readArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  help: string,
+  options: Options,
+) {
+  const config = {
+    options: { ...options, help: { type: "boolean", short: "h" } },
+    allowPositionals: true,
+  } as const;
+  try {
+    const parsed = parseArgs(config);
+    if ((parsed.values as { help?: boolean }).help) {
+      process.stdout.write(`${help.trim()}\n`);
+      process.exit(0);
+    }
+    return parsed;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message} See --help.`, { cause: error });
+  }
+}
+
+/** Runs a command. Exit status 2 for a usage error, 1 for any other; what `main` sets otherwise. */
+export async function runCommand(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const expected = error instanceof UsageError;
+    process.stderr.write(
+      `${expected ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+    );
+    process.exitCode = expected ? 2 : 1;
+  }
+}
