@@ -1,0 +1,55 @@
+// How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Stack } from "../local/stack.ts";
+
+export type RunningStack = {
+  pid: number;
+  endpoints: { table: string; queue: string; stripe: string };
+  tableName: string;
+  queueUrl: string;
+  dlqUrl: string;
+  /** The function's timeout, ms. */
+  functionTimeoutMs: number;
+  /** The worker's environment. */
+  env: Record<string, string>;
+};
+
+const FILE = join(import.meta.dirname, "..", ".local", "stack.json");
+
+/** The stack that runs now; `undefined` when there is none, or only the file of one that was killed. */
+export function findRunningStack(): RunningStack | undefined {
+  let running: RunningStack;
+  try {
+    running = JSON.parse(readFileSync(FILE, "utf8")) as RunningStack;
+  } catch {
+    return undefined;
+  }
+  return isAlive(running.pid) ? running : undefined;
+}
+
+export function announceStack(stack: Stack): void {
+  const running: RunningStack = {
+    pid: process.pid,
+    endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
+    tableName: stack.tableName,
+    queueUrl: stack.queues.queueUrl,
+    dlqUrl: stack.queues.dlqUrl,
+    functionTimeoutMs: stack.worker.functionTimeoutMs,
+    env: stack.env,
+  };
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(FILE, `${JSON.stringify(running, undefined, 2)}\n`);
+}
+
+export function withdrawStack(): void {
+  rmSync(FILE, { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
