@@ -1,0 +1,175 @@
+// Failures that people met around the claim, over HTTP against the local table, queue and Stripe.
+
+import { expect, test } from "vitest";
+
+import { payment, START, startWorker } from "../support/worker.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Holds the next create at Stripe until it is let go; resolves `seen` when it is there. */
+function holdAtStripe({ stripe }: Awaited<ReturnType<typeof startWorker>>) {
+  const seen = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  stripe.faults.add(
+    { method: "POST" },
+    {
+      kind: "hook",
+      at: "received",
+      run: () => {
+        seen.resolve();
+        return go.promise;
+      },
+    },
+  );
+  return { seen: seen.promise, letGo: () => go.resolve() };
+}
+
+test("a claim in progress is never acknowledged as a duplicate", async () => {
+  const worker = await startWorker();
+  const atStripe = holdAtStripe(worker);
+  const first = worker.deliver(payment());
+  await atStripe.seen;
+
+  const second = await worker.deliver(payment());
+  atStripe.letGo();
+
+  expect(second.failed).toHaveLength(1);
+  expect(second.lines[0]).toMatchObject({ decision: "held", messageId: "order-1001" });
+  expect((await first).acknowledged).toHaveLength(1);
+  expect((await worker.redeliver()).lines[0]).toMatchObject({ decision: "duplicate" });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("a rejected duplicate leaves the running worker's claim alone, and a third delivery does not charge", async () => {
+  const worker = await startWorker();
+  const atStripe = holdAtStripe(worker);
+  const first = worker.deliver(payment());
+  await atStripe.seen;
+  const claimed = await worker.record("order-1001");
+
+  const second = await worker.deliver(payment());
+  const third = await worker.deliver(payment());
+
+  expect(second.lines[0]).toMatchObject({ decision: "held" });
+  expect(third.lines[0]).toMatchObject({ decision: "held" });
+  expect(await worker.record("order-1001")).toEqual(claimed);
+  atStripe.letGo();
+  await first;
+  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 1, charges: 1 });
+});
+
+test("two deliveries that overlap beyond the lease charge once, and only the owner completes", async () => {
+  const worker = await startWorker();
+  const atStripe = holdAtStripe(worker);
+  const slow = worker.deliver(payment());
+  await atStripe.seen;
+  worker.clock.now += 2 * MINUTE; // for a clock that is ahead, the first lease of 65 s is over
+
+  const takeOver = await worker.deliver(payment());
+  const taken = await worker.record("order-1001");
+  worker.clock.now -= 2 * MINUTE;
+  atStripe.letGo();
+  const late = await slow;
+
+  expect(takeOver.lines[0]).toMatchObject({ kind: "stripe_key_in_use", takeOver: true });
+  expect(taken).toMatchObject({ status: "IN_PROGRESS", attempt: 2, leaseExpiresAt: 0 });
+  expect(late.lines[0]).toMatchObject({ decision: "lease_lost" });
+  expect(late.failed).toHaveLength(1);
+  const settled = await worker.redeliver();
+  expect(settled.acknowledged).toHaveLength(2);
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+  expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED", attempt: 3 });
+});
+
+test("a redrive after Stripe forgot the key looks first, and finds the charge", async () => {
+  const worker = await startWorker({ timings: { stripeTimeoutMs: 500 } });
+  worker.stripe.faults.add({ method: "POST" }, { kind: "delayAfter", ms: 2_000 });
+  const unknown = await worker.deliver(payment());
+  worker.clock.now = START + 25 * HOUR;
+
+  const redriven = await worker.redeliver();
+
+  expect(unknown.lines[0]).toMatchObject({ kind: "stripe_unavailable", code: "timeout" });
+  expect(redriven.lines[0]).toMatchObject({ decision: "charged", lookedUp: true });
+  const requests = worker.stripe.ledger.requests().map(({ method, path }) => [method, path]);
+  expect(requests).toEqual([
+    ["POST", "/v1/payment_intents"],
+    ["GET", "/v1/payment_intents"],
+  ]);
+  const [charge] = worker.stripe.ledger.charges();
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+  expect(await worker.record("order-1001")).toMatchObject({
+    firstClaimedAt: 1_795_953_600_000,
+    outcome: { result: "succeeded", paymentIntentId: charge?.paymentIntent },
+  });
+});
+
+test("a redrive after Stripe forgot the key charges when the look-up finds nothing", async () => {
+  const worker = await startWorker();
+  worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
+  await worker.deliver(payment());
+  worker.clock.now = START + 25 * HOUR;
+
+  const redriven = await worker.redeliver();
+
+  expect(redriven.lines[0]).toMatchObject({ decision: "charged", lookedUp: true });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("the TTL is integer seconds, in this century", async () => {
+  const worker = await startWorker();
+
+  await worker.deliver(payment());
+
+  // 2026-11-29T12:00:00Z and 35 days: 2027-01-03T12:00:00Z.
+  expect((await worker.record("order-1001"))?.["expiresAt"]).toBe(1_798_977_600);
+});
+
+test("an expired record that DynamoDB has not deleted yet still counts", async () => {
+  const worker = await startWorker();
+  await worker.deliver(payment({ createdAt: "2026-11-30T11:00:00Z" }));
+  worker.clock.now = START + 31 * 24 * HOUR - HOUR; // the message is a bit less than 30 days old
+
+  const again = await worker.deliver(payment({ createdAt: "2026-11-30T11:00:00Z" }));
+
+  expect(again.lines[0]).toMatchObject({ decision: "duplicate" });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("a worker whose put was sent twice, after a lost reply, knows its own claim", async () => {
+  const worker = await startWorker();
+  const lost = worker.table.faults.add({ operation: "PutItem" }, { kind: "dropAfter" });
+
+  const delivered = await worker.deliver(payment());
+
+  expect(lost.happened()).toBe(1);
+  expect(worker.table.counts()).toEqual({ PutItem: 2, UpdateItem: 1 });
+  expect(delivered.acknowledged).toHaveLength(1);
+  expect(delivered.lines[0]).toMatchObject({ decision: "charged", attempt: 1, takeOver: false });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("a worker whose take-over was sent twice, after a lost reply, knows its own claim", async () => {
+  const worker = await startWorker();
+  worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
+  await worker.deliver(payment());
+  const lost = worker.table.faults.add({ operation: "UpdateItem" }, { kind: "dropAfter" });
+
+  const delivered = await worker.redeliver();
+
+  expect(lost.happened()).toBe(1);
+  expect(delivered.lines[0]).toMatchObject({ decision: "charged", attempt: 2, takeOver: true });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("completing twice, after a lost reply, is one outcome", async () => {
+  const worker = await startWorker();
+  const lost = worker.table.faults.add({ operation: "UpdateItem" }, { kind: "dropAfter" });
+
+  const delivered = await worker.deliver(payment());
+
+  expect(lost.happened()).toBe(1);
+  expect(delivered.acknowledged).toHaveLength(1);
+  expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED", attempt: 1 });
+});

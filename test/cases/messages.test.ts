@@ -1,0 +1,171 @@
+// Failures that people met with what was in the message.
+
+import { expect, test } from "vitest";
+
+import { payment, startWorker } from "../support/worker.ts";
+
+/** The payment without its id and time, as it stands inside an envelope. */
+function fields(changes: Record<string, unknown> = {}) {
+  const { id: _id, createdAt: _createdAt, ...rest } = payment(changes);
+  return rest;
+}
+
+const cloudEvent = (id: unknown) => ({
+  specversion: "1.0",
+  id,
+  source: "/shop",
+  type: "com.example.payment",
+  time: "2026-11-29T11:59:00Z",
+  data: fields(),
+});
+const babelQueue = (id: unknown) => ({
+  job: "urn:babel:payments:charge",
+  trace_id: "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b",
+  data: fields(),
+  meta: { id, queue: "payments", lang: "node", schema_version: 1, created_at: 1_795_953_540_000 },
+  attempts: 0,
+});
+const sns = (message: unknown, brokerId: string) => ({
+  Type: "Notification",
+  MessageId: brokerId,
+  TopicArn: "arn:aws:sns:us-east-1:123456789012:payments",
+  Message: JSON.stringify(message),
+  Timestamp: "2026-11-29T11:59:01.000Z",
+});
+const eventBridge = (detail: unknown, brokerId: string) => ({
+  version: "0",
+  id: brokerId,
+  "detail-type": "Payment Requested",
+  source: "com.example.shop",
+  time: "2026-11-29T11:59:01Z",
+  detail,
+});
+
+const wrapped: [string, unknown, unknown][] = [
+  ["SNS", sns(payment(), "sns-1"), sns(payment(), "sns-2")],
+  ["EventBridge", eventBridge(payment(), "eb-1"), eventBridge(payment(), "eb-2")],
+  ["CloudEvents", cloudEvent("order-1001"), cloudEvent("order-1001")],
+  ["BabelQueue", babelQueue("order-1001"), babelQueue("order-1001")],
+  [
+    "CloudEvents in EventBridge in SNS",
+    sns(eventBridge(cloudEvent("order-1001"), "eb-1"), "sns-1"),
+    sns(eventBridge(cloudEvent("order-1001"), "eb-2"), "sns-2"),
+  ],
+];
+
+test.each(wrapped)(
+  "%s: a producer's retry under another broker id charges once",
+  async (_, a, b) => {
+    const worker = await startWorker();
+
+    const first = await worker.deliver(a);
+    const retry = await worker.deliver(b);
+
+    expect(first.lines[0]).toMatchObject({ decision: "charged", messageId: "order-1001" });
+    expect(retry.lines[0]).toMatchObject({ decision: "duplicate", messageId: "order-1001" });
+    expect(worker.stripe.ledger.charges()).toMatchObject([{ idempotencyKey: "order-1001" }]);
+  },
+);
+
+test.each([
+  ["SNS", sns(payment({ id: undefined }), "sns-1"), "Message.id"],
+  ["EventBridge", eventBridge(payment({ id: undefined }), "eb-1"), "detail.id"],
+  ["CloudEvents", cloudEvent(undefined), "id"],
+  ["BabelQueue", babelQueue(undefined), "meta.id"],
+  ["plain JSON", payment({ id: undefined }), "id"],
+])(
+  "%s without the sender's id is refused, never keyed by something else",
+  async (_, body, field) => {
+    const worker = await startWorker();
+
+    const refused = await worker.deliver(body);
+
+    expect(refused.failed).toHaveLength(1);
+    expect(refused.lines[0]).toMatchObject({ decision: "refused", field, rule: "message_id" });
+    expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
+    expect(worker.table.counts()).toEqual({});
+  },
+);
+
+test("¥80 is charged as 80", async () => {
+  const worker = await startWorker();
+
+  await worker.deliver(payment({ amount: 80, currency: "JPY" }));
+
+  expect(worker.stripe.ledger.charges()).toMatchObject([{ amount: 80, currency: "jpy" }]);
+});
+
+test.each([
+  "78.4",
+  "7840.000000000001",
+  "9007199254740993",
+  "100000000",
+  "100.00000000000000001",
+  "1e3",
+  "0",
+  "-5",
+  '"1200"',
+  "null",
+])("the amount %s is refused and nothing is charged", async (amount) => {
+  const worker = await startWorker();
+  const body = JSON.stringify(payment()).replace("1200", amount);
+
+  const refused = await worker.deliver(body);
+
+  expect(refused.failed).toHaveLength(1);
+  expect(refused.lines[0]).toMatchObject({
+    decision: "refused",
+    message:
+      "refused: amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+  });
+  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
+});
+
+test("of two amounts in one message neither is charged", async () => {
+  const worker = await startWorker();
+  const body = JSON.stringify(payment()).replace('"amount":1200', '"amount":500,"amount":700');
+
+  const refused = await worker.deliver(body);
+
+  expect(refused.lines[0]).toMatchObject({ decision: "refused", rule: "body_json" });
+  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
+});
+
+test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
+  "the id %j is refused at once with the rule",
+  async (id) => {
+    const worker = await startWorker();
+
+    // Escaped, as many producers send it.
+    const body = JSON.stringify(payment({ id })).replaceAll(
+      /[^\x20-\x7e]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+
+    const refused = await worker.deliver(body);
+
+    expect(refused.failed).toHaveLength(1);
+    expect(refused.lines[0]).toMatchObject({
+      decision: "refused",
+      message:
+        "refused: id must be the sender's own id: 1 to 255 printable ASCII characters without spaces.",
+    });
+    expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
+    expect(await worker.queue.depth(worker.queueUrl)).toMatchObject({ visible: 1, inFlight: 0 });
+  },
+);
+
+test("what is refused shows no value of the message in the log", async () => {
+  const worker = await startWorker();
+
+  const refused = await worker.deliver(
+    payment({
+      description: "4242 4242 4242 4242",
+      metadata: { "4000056655665556": "x", cvc: "999" },
+    }),
+  );
+
+  const log = JSON.stringify(refused.lines);
+  expect(refused.lines[0]).toMatchObject({ decision: "refused", rule: "card_number" });
+  expect(log).not.toMatch(/4242|4000056655665556|999|cus_ada|pm_card_visa/);
+});

@@ -1,0 +1,224 @@
+// The worker's own code in this process, on a clock that a test moves, against the local table,
+// queue and Stripe over HTTP. The event source is the test itself: it receives, invokes and deletes.
+
+import { randomUUID } from "node:crypto";
+
+import {
+  ChangeMessageVisibilityCommand,
+  DeleteMessageCommand,
+  MessageNotInflight,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import type { Message } from "@aws-sdk/client-sqs";
+import { onTestFinished } from "vitest";
+
+import { sqsHandler } from "../../lib/batch.sqs.ts";
+import { stripeCharges } from "../../lib/charges.stripe.ts";
+import type { StripeKeys } from "../../lib/charges.stripe.ts";
+import { dynamoDb, sqs } from "../../lib/clients.aws.ts";
+import { recordsTable } from "../../lib/records.dynamodb.ts";
+import type { LogLine } from "../../lib/report.ts";
+import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
+import type { WorkerTimings } from "../../lib/timing.ts";
+import { startQueue } from "../../local/queue/server.ts";
+import { startStripe } from "../../local/stripe/server.ts";
+import { startTable } from "../../local/table/server.ts";
+
+export const START = Date.parse("2026-11-29T12:00:00Z");
+
+/** A message that is good in every way, but for what a test changes. */
+export function payment(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id: "order-1001",
+    createdAt: "2026-11-29T11:59:00Z",
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+    ...changes,
+  };
+}
+
+export type ReceiveOptions = {
+  /** What the invocation has left, in ms. */
+  remainingMs?: number;
+  /** The poller dies after the handler's answer: nothing is deleted. */
+  loseAcknowledgement?: boolean;
+};
+
+export type Invocation = {
+  /** What the handler threw. */
+  error?: unknown;
+  /** Bodies that were not acknowledged, as the handler answered. */
+  failed: string[];
+  acknowledged: string[];
+  lines: LogLine[];
+  /** The handler's own answer. */
+  itemIdentifiers: string[];
+};
+
+/** Starts everything, and stops it when the test is finished. */
+export async function startWorker(
+  options: { timings?: Partial<WorkerTimings>; keys?: StripeKeys; maxReceiveCount?: number } = {},
+) {
+  const clock = { now: START };
+  const now = () => clock.now;
+  const [table, stripe, queue] = await Promise.all([
+    startTable({ now }),
+    startStripe({ now }),
+    startQueue(),
+  ]);
+  onTestFinished(async () => {
+    await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
+  });
+  await table.createRecordsTable("records");
+  const { queueUrl, dlqUrl, dlqArn } = await queue.createQueues({
+    name: "payments",
+    visibilityTimeoutSeconds: 360,
+    maxReceiveCount: options.maxReceiveCount ?? 14,
+  });
+
+  Object.assign(process.env, {
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_DYNAMODB: table.url,
+    AWS_ENDPOINT_URL_SQS: queue.url,
+  });
+  const timings = { ...DEFAULT_WORKER_TIMINGS, ...options.timings };
+  const lines: LogLine[] = [];
+  const client = new SQSClient({ endpoint: queue.url });
+  const handler = sqsHandler({
+    records: recordsTable(dynamoDb(timings), "records"),
+    charges: stripeCharges(options.keys ?? fixedKey("sk_test_local"), new URL(stripe.url)),
+    queue: { client: sqs(timings), url: queueUrl },
+    functionName: "payment-worker",
+    timings,
+    now,
+    random: () => 0.5,
+    newOwner: randomUUID,
+    write: (line) => lines.push(line),
+  });
+
+  let invocations = 0;
+  const unacknowledged = new Map<string, Message>();
+
+  /** Receives what is visible, at most ten, and makes one batch of it. */
+  const receive = async ({
+    remainingMs = 60_000,
+    loseAcknowledgement = false,
+  }: ReceiveOptions = {}): Promise<Invocation> => {
+    const { Messages: messages = [] } = await client.send(
+      new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        MessageSystemAttributeNames: ["All"],
+      }),
+    );
+    return invoke(messages, remainingMs, loseAcknowledgement);
+  };
+
+  const invoke = async (
+    messages: Message[],
+    remainingMs: number,
+    loseAcknowledgement: boolean,
+  ): Promise<Invocation> => {
+    const Records = messages.map((message) => ({
+      messageId: message.MessageId ?? "",
+      receiptHandle: message.ReceiptHandle ?? "",
+      body: message.Body ?? "",
+      attributes: {
+        ApproximateReceiveCount: message.Attributes?.ApproximateReceiveCount ?? "1",
+        SentTimestamp: message.Attributes?.SentTimestamp ?? "0",
+        SenderId: "local",
+        ApproximateFirstReceiveTimestamp: "0",
+      },
+      messageAttributes: {},
+      md5OfBody: message.MD5OfBody ?? "",
+      eventSource: "aws:sqs",
+      eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:payments",
+      awsRegion: "us-east-1",
+    }));
+    const awsRequestId = `request-${(invocations += 1)}`;
+    const invocationStart = clock.now;
+    const context = {
+      awsRequestId,
+      getRemainingTimeInMillis: () => remainingMs - (clock.now - invocationStart),
+    };
+    let itemIdentifiers: string[] = messages.map((message) => message.MessageId ?? "");
+    let error: unknown;
+    try {
+      const response = await handler({ Records }, context);
+      itemIdentifiers = response.batchItemFailures.map((failure) => failure.itemIdentifier);
+    } catch (thrown) {
+      error = thrown;
+    }
+    const failed: string[] = [];
+    const acknowledged: string[] = [];
+    for (const message of messages) {
+      const body = message.Body ?? "";
+      if (itemIdentifiers.includes(message.MessageId ?? "")) {
+        failed.push(body);
+        unacknowledged.set(message.MessageId ?? "", message);
+      } else if (loseAcknowledgement) {
+        acknowledged.push(body);
+        unacknowledged.set(message.MessageId ?? "", message);
+      } else {
+        acknowledged.push(body);
+        const { ReceiptHandle } = message;
+        await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+      }
+    }
+    const ended = {
+      failed,
+      acknowledged,
+      itemIdentifiers,
+      lines: lines.filter((line) => line["requestId"] === awsRequestId),
+    };
+    return error === undefined ? ended : { ...ended, error };
+  };
+
+  /** Makes every message that was not acknowledged visible, and receives again. */
+  const redeliver = async (options?: ReceiveOptions): Promise<Invocation> => {
+    for (const { ReceiptHandle } of unacknowledged.values()) {
+      const change = { QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout: 0 };
+      await client.send(new ChangeMessageVisibilityCommand(change)).catch((error: unknown) => {
+        // The worker has made it visible already.
+        if (!(error instanceof MessageNotInflight)) throw error;
+      });
+    }
+    unacknowledged.clear();
+    return receive(options);
+  };
+
+  const send = async (...bodies: unknown[]): Promise<void> => {
+    for (const body of bodies) {
+      const MessageBody = typeof body === "string" ? body : JSON.stringify(body);
+      await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
+    }
+  };
+
+  return {
+    clock,
+    table,
+    stripe,
+    queue,
+    queueUrl,
+    dlqUrl,
+    dlqArn,
+    client,
+    timings,
+    send,
+    receive,
+    redeliver,
+    /** Sends the bodies and handles them as one batch. */
+    deliver: async (...bodies: unknown[]): Promise<Invocation> => {
+      await send(...bodies);
+      return receive();
+    },
+    record: (messageId: string) => table.item("records", messageId),
+  };
+}
