@@ -1,8 +1,8 @@
 // Bundles the worker: dist/payment-worker/index.js, the very file that is deployed, run locally,
 // measured and invoked.
 
-import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 
 import { build as bundle } from "esbuild";
 
@@ -11,8 +11,7 @@ const OUT = join(ROOT, "dist", "payment-worker");
 
 /** Builds the bundle and returns the size of index.js in bytes. */
 export async function build(): Promise<number> {
-  await rm(OUT, { recursive: true, force: true });
-  const { metafile } = await bundle({
+  const { metafile, outputFiles } = await bundle({
     absWorkingDir: ROOT,
     entryPoints: ["functions/payment-worker.ts"],
     outfile: "dist/payment-worker/index.js",
@@ -25,13 +24,29 @@ export async function build(): Promise<number> {
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
+    write: false,
     logLevel: "warning",
   });
-  // The project is a module; the bundle is not.
-  await writeFile(join(OUT, "package.json"), '{"type":"commonjs"}\n');
+  const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
+  await mkdir(OUT, { recursive: true });
+  await Promise.all([
+    ...files.map(({ name, contents }) => replace(name, contents)),
+    replace("package.json", '{"type":"commonjs"}\n'), // the project is a module, the bundle is not
+  ]);
   const output = metafile.outputs["dist/payment-worker/index.js"];
   if (!output) throw new Error("Bug! esbuild wrote no dist/payment-worker/index.js.");
   return output.bytes;
+}
+
+/** Replaces a file in one step: a stack that is running may be loading it right now. */
+async function replace(name: string, contents: string | Uint8Array): Promise<void> {
+  const fresh = join(OUT, `.${name}.${process.pid}`);
+  try {
+    await writeFile(fresh, contents);
+    await rename(fresh, join(OUT, name));
+  } finally {
+    await rm(fresh, { force: true });
+  }
 }
 
 if (process.argv[1] === import.meta.filename) {
