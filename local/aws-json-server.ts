@@ -112,7 +112,7 @@ export async function startAwsJsonServer<Details extends object>(options: {
   const server = createServer((request, response) => {
     // Whatever goes wrong here, a client that is still there sees a cut connection and not a hang.
     const done = exchange(request, response).catch((error: unknown) => {
-      if (!stopping.signal.aborted && !request.destroyed) failures.push(error);
+      if (!stopping.signal.aborted && request.complete) failures.push(error);
       request.socket.destroy();
     });
     inFlight.add(done);

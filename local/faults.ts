@@ -85,7 +85,7 @@ export function createFaults<Seen extends object>(): {
         return {
           happened: () => rule.happened,
           remove: () => {
-            rules = rules.filter((other) => other !== rule);
+            rule.left = 0;
           },
         };
       },

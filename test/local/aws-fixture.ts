@@ -1,0 +1,58 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { onTestFinished } from "vitest";
+import { startQueue } from "../../local/queue/server.ts";
+import { startTable } from "../../local/table/server.ts";
+
+const ANYBODY = {
+  region: "us-east-1",
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+};
+
+/** 2026-03-01T12:00:00Z: the time of the table's log and TTL deleter. */
+export const NOW_MS = 1_772_366_400_000;
+
+/** A table server of its own for this test with a table `records`, and a client that tries once. */
+export async function startedTable() {
+  const table = await startTable({ now: () => NOW_MS });
+  onTestFinished(() => table.stop());
+  await table.createRecordsTable("records");
+  return { table, client: tableClient(table.url) };
+}
+
+export function tableClient(endpoint: string, config: DynamoDBClientConfig = {}) {
+  const client = new DynamoDBClient({ endpoint, maxAttempts: 1, ...ANYBODY, ...config });
+  onTestFinished(() => client.destroy());
+  return DynamoDBDocumentClient.from(client);
+}
+
+/** A queue server of its own for this test with the queues `payments` and `payments-dlq`, whose messages
+ * go to the dead-letter queue after one receive, and a client that tries once. */
+export async function startedQueue() {
+  const queue = await startQueue();
+  onTestFinished(() => queue.stop());
+  const queues = await queue.createQueues({
+    name: "payments",
+    visibilityTimeoutSeconds: 30,
+    maxReceiveCount: 1,
+  });
+  return { queue, ...queues, client: queueClient(queue.url) };
+}
+
+export function queueClient(endpoint: string) {
+  const client = new SQSClient({ endpoint, maxAttempts: 1, ...ANYBODY });
+  onTestFinished(() => client.destroy());
+  return client;
+}
+
+/** Resolves with the error of a call that must fail. */
+export async function failureOf(call: Promise<unknown>): Promise<Error & Record<string, unknown>> {
+  try {
+    await call;
+  } catch (error) {
+    return error as Error & Record<string, unknown>;
+  }
+  throw new Error("The call succeeded, and it should have failed.");
+}
