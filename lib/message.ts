@@ -70,17 +70,22 @@ function parseRfc3339(value: unknown): number {
   return Date.parse(String(value).toUpperCase());
 }
 
-function findCardData(value: unknown, path: string): Refusal | undefined {
+// Far deeper than any shape of message, and far shallower than the stack.
+const MAX_DEPTH = 64;
+
+function findCardData(value: unknown, path: string, depth = 0): Refusal | undefined {
+  if (depth > MAX_DEPTH) return { field: "body", rule: "nesting" };
   if (typeof value === "string") {
     return containsCardNumber(value) ? { field: path, rule: "card_number" } : undefined;
   }
-  if (Array.isArray(value)) return firstDefined(value, (item) => findCardData(item, path));
+  if (Array.isArray(value))
+    return firstDefined(value, (item) => findCardData(item, path, depth + 1));
   if (!isObject(value)) return undefined;
   return firstDefined(Object.entries(value), ([name, item]) => {
     const field = fieldPath(path && `${path}.`, name);
     if (namesSecurityCode(name)) return { field, rule: "card_data" };
     if (containsCardNumber(name)) return { field, rule: "card_number" };
-    return findCardData(item, field);
+    return findCardData(item, field, depth + 1);
   });
 }
 
