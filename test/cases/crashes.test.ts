@@ -1,0 +1,79 @@
+// The built bundle in its own process, killed with SIGKILL at the worst moments.
+
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { expect, onTestFinished, test } from "vitest";
+
+import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { startStack } from "../../local/stack.ts";
+import type { Fault } from "../../local/stripe/faults.ts";
+
+async function prepare() {
+  const events: EventSourceEvent[] = [];
+  const stack = await startStack({
+    worker: { functionTimeoutMs: 3_000, visibilityTimeoutSeconds: 4 },
+    onEvent: (event) => events.push(event),
+  });
+  onTestFinished(() => stack.stop());
+  const client = new SQSClient({
+    endpoint: stack.queue.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const send = async (id: string) => {
+    const body = {
+      id,
+      createdAt: new Date().toISOString(),
+      amount: 1200,
+      currency: "eur",
+      customer: "cus_ada",
+      paymentMethod: "pm_card_visa",
+    };
+    const MessageBody = JSON.stringify(body);
+    await client.send(new SendMessageCommand({ QueueUrl: stack.queues.queueUrl, MessageBody }));
+  };
+  const kill = (): Fault => ({
+    kind: "hook",
+    at: "arriving",
+    run: () => void stack.eventSource.kill(),
+  });
+  return { stack, events, send, kill };
+}
+
+test("a worker that died after its claim loses no payment: the next one takes over and charges once", async () => {
+  const { stack, events, send, kill } = await prepare();
+  // The server drops the request of the dead, as its socket would.
+  const died = stack.stripe.faults.add({ method: "POST" }, kill());
+  const lost = stack.stripe.faults.add({ method: "POST" }, { kind: "dropBefore" });
+
+  await send("order-1001");
+  await stack.drained(20_000);
+
+  expect([died.happened(), lost.happened()]).toEqual([1, 1]);
+  expect(events.filter(({ type }) => type === "failed")).toMatchObject([{ reason: "crash" }]);
+  expect(stack.stripe.ledger.countsFor("order-1001")).toMatchObject({ executed: 1, charges: 1 });
+  expect(await stack.table.item(stack.tableName, "order-1001")).toMatchObject({
+    status: "COMPLETED",
+    attempt: 2,
+    outcome: { result: "succeeded" },
+  });
+});
+
+test("a worker that died after the charge and before the record charges once", async () => {
+  const { stack, send, kill } = await prepare();
+  const died = stack.stripe.faults.add({ method: "POST" }, { ...kill(), at: "applied" } as Fault);
+
+  await send("order-1001");
+  await stack.drained(20_000);
+
+  expect(died.happened()).toBe(1);
+  expect(stack.stripe.ledger.countsFor("order-1001")).toEqual({
+    requests: 2,
+    executed: 1,
+    replayed: 1,
+    charges: 1,
+  });
+  expect(await stack.table.item(stack.tableName, "order-1001")).toMatchObject({
+    status: "COMPLETED",
+    attempt: 2,
+  });
+});
