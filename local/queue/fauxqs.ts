@@ -1,6 +1,7 @@
 /** fauxqs in this process, without a socket of its own. */
 import { buildApp } from "fauxqs";
 import type { Call, Reply } from "../aws-json.ts";
+import { takeAnyCharacter } from "./any-character.ts";
 
 /** A message as fauxqs holds it. */
 export type StoredMessage = {
@@ -35,6 +36,7 @@ export type Fauxqs = {
 };
 
 export function createFauxqs(): Fauxqs {
+  takeAnyCharacter();
   const app = buildApp({ logger: false, defaultRegion: "us-east-1" });
 
   async function handle({ headers, body }: Pick<Call, "headers" | "body">): Promise<Reply> {

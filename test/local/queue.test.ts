@@ -1,0 +1,425 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  ChangeMessageVisibilityCommand,
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ListQueuesCommand,
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from "@aws-sdk/client-sqs";
+import { expect, onTestFinished, test } from "vitest";
+import { startQueue } from "../../local/queue/server.ts";
+import { failureOf, queueClient, startedQueue } from "./aws-fixture.ts";
+
+const send = (QueueUrl: string, MessageBody: string) =>
+  new SendMessageCommand({ QueueUrl, MessageBody });
+
+const bodies = (messages: { body: string }[]) => messages.map(({ body }) => body);
+
+test("createQueues makes a queue and its dead-letter queue as it was told", async () => {
+  const { queue, client } = await startedQueue();
+
+  const made = await queue.createQueues({
+    name: "orders",
+    visibilityTimeoutSeconds: 12,
+    maxReceiveCount: 5,
+    retentionSeconds: 3600,
+  });
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: made.queueUrl, AttributeNames: ["All"] }),
+  );
+  const { Attributes: deadLetter } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: made.dlqUrl, AttributeNames: ["All"] }),
+  );
+
+  expect(made).toEqual({
+    queueUrl: `${queue.url}/000000000000/orders`,
+    queueArn: "arn:aws:sqs:us-east-1:000000000000:orders",
+    dlqUrl: `${queue.url}/000000000000/orders-dlq`,
+    dlqArn: "arn:aws:sqs:us-east-1:000000000000:orders-dlq",
+  });
+  expect(Attributes).toMatchObject({
+    QueueArn: "arn:aws:sqs:us-east-1:000000000000:orders",
+    VisibilityTimeout: "12",
+    MessageRetentionPeriod: "3600",
+  });
+  expect(JSON.parse(Attributes?.["RedrivePolicy"] ?? "")).toEqual({
+    deadLetterTargetArn: "arn:aws:sqs:us-east-1:000000000000:orders-dlq",
+    maxReceiveCount: 5,
+  });
+  expect(deadLetter).toMatchObject({
+    QueueArn: "arn:aws:sqs:us-east-1:000000000000:orders-dlq",
+    MessageRetentionPeriod: "3600",
+  });
+});
+
+test("every queue URL that the server gives resolves to the server", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+
+  const created = await client.send(new CreateQueueCommand({ QueueName: "by-client" }));
+  const found = await client.send(new GetQueueUrlCommand({ QueueName: "payments" }));
+  const listed = await client.send(new ListQueuesCommand({}));
+
+  expect(created.QueueUrl).toBe(`${queue.url}/000000000000/by-client`);
+  expect(found.QueueUrl).toBe(queueUrl);
+  expect(listed.QueueUrls).toEqual([
+    `${queue.url}/000000000000/by-client`,
+    `${queue.url}/000000000000/payments`,
+    `${queue.url}/000000000000/payments-dlq`,
+  ]);
+});
+
+test("a client that knows only the queue URL reaches the queue", async () => {
+  const { queue, queueUrl } = await startedQueue();
+  const client = new SQSClient({
+    region: "eu-west-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  });
+  onTestFinished(() => client.destroy());
+
+  await client.send(send(queueUrl, "hello"));
+
+  expect(bodies(await queue.messages(queueUrl))).toEqual(["hello"]);
+});
+
+test("a message that is not deleted comes back with its receives counted, and then goes to the dead-letter queue", async () => {
+  const { queue, queueUrl, dlqUrl, client } = await startedQueue();
+  const { MessageId } = await client.send(send(queueUrl, "hello"));
+  const receive = (url: string) =>
+    client.send(
+      new ReceiveMessageCommand({
+        QueueUrl: url,
+        VisibilityTimeout: 0,
+        MessageSystemAttributeNames: ["ApproximateReceiveCount"],
+      }),
+    );
+
+  const first = await receive(queueUrl);
+  const second = await receive(queueUrl);
+  const dead = await receive(dlqUrl);
+
+  expect(first.Messages?.[0]).toMatchObject({
+    MessageId,
+    Attributes: { ApproximateReceiveCount: "1" },
+  });
+  expect(second.Messages).toBeUndefined();
+  expect(dead.Messages?.[0]).toMatchObject({ MessageId, Body: "hello" });
+  expect(await queue.depth(queueUrl)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
+});
+
+test("looking at a queue shows each message's state and changes nothing", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  await client.send(send(queueUrl, "in flight"));
+  await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  await client.send(send(queueUrl, "lapsed"));
+  await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, VisibilityTimeout: 0 }));
+  await client.send(
+    new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: "delayed", DelaySeconds: 900 }),
+  );
+  await client.send(send(queueUrl, "visible"));
+
+  const before = await queue.messages(queueUrl);
+  const after = await queue.messages(queueUrl);
+
+  expect(after).toEqual(before);
+  expect(
+    Object.fromEntries(
+      before.map(({ body, state, receiveCount }) => [body, [state, receiveCount]]),
+    ),
+  ).toEqual({
+    "in flight": ["in flight", 1],
+    lapsed: ["visible", 1],
+    delayed: ["delayed", 0],
+    visible: ["visible", 0],
+  });
+  expect(await queue.depth(queueUrl)).toEqual({ visible: 2, inFlight: 1, delayed: 1 });
+});
+
+test("looking at a queue that does not exist says what to do", async () => {
+  const { queue } = await startedQueue();
+
+  const failure = await failureOf(queue.messages(`${queue.url}/000000000000/nowhere`));
+
+  expect(failure.message).toBe(
+    `There is no queue ${queue.url}/000000000000/nowhere: create it with createQueues.`,
+  );
+});
+
+test("a receipt handle that was never given out is refused", async () => {
+  const { queueUrl, client } = await startedQueue();
+  const invented = { QueueUrl: queueUrl, ReceiptHandle: "invented" };
+
+  const deleted = await failureOf(client.send(new DeleteMessageCommand(invented)));
+  const changed = await failureOf(
+    client.send(new ChangeMessageVisibilityCommand({ ...invented, VisibilityTimeout: 5 })),
+  );
+
+  const refused = {
+    name: "ReceiptHandleIsInvalid",
+    message: 'The input receipt handle "invented" is not a valid receipt handle.',
+  };
+  expect(deleted).toMatchObject(refused);
+  expect(changed).toMatchObject(refused);
+});
+
+test("a receipt handle of another queue is refused, and its message stays", async () => {
+  const { queue, queueUrl, dlqUrl, client } = await startedQueue();
+  await client.send(send(queueUrl, "hello"));
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  const ReceiptHandle = Messages?.[0]?.ReceiptHandle;
+
+  const failure = await failureOf(
+    client.send(new DeleteMessageCommand({ QueueUrl: dlqUrl, ReceiptHandle })),
+  );
+
+  expect(failure.name).toBe("ReceiptHandleIsInvalid");
+  expect(bodies(await queue.messages(queueUrl))).toEqual(["hello"]);
+});
+
+test("in a batch only the entries with an invented receipt handle are refused", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  await client.send(send(queueUrl, "hello"));
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  const good = { Id: "good", ReceiptHandle: Messages?.[0]?.ReceiptHandle };
+  const bad = { Id: "bad", ReceiptHandle: "invented" };
+  const refused = {
+    Id: "bad",
+    SenderFault: true,
+    Code: "ReceiptHandleIsInvalid",
+    Message: 'The input receipt handle "invented" is not a valid receipt handle.',
+  };
+
+  const changed = await client.send(
+    new ChangeMessageVisibilityBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: [
+        { ...good, VisibilityTimeout: 600 },
+        { ...bad, VisibilityTimeout: 600 },
+      ],
+    }),
+  );
+  const none = await client.send(
+    new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: [bad] }),
+  );
+  const before = bodies(await queue.messages(queueUrl));
+  const deleted = await client.send(
+    new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: [bad, good] }),
+  );
+
+  expect(changed).toMatchObject({ Successful: [{ Id: "good" }], Failed: [refused] });
+  expect(none).toMatchObject({ Successful: [], Failed: [refused] });
+  expect(before).toEqual(["hello"]);
+  expect(deleted).toMatchObject({ Successful: [{ Id: "good" }], Failed: [refused] });
+  expect(await queue.messages(queueUrl)).toEqual([]);
+});
+
+test("deleting a message a second time is done, as in SQS", async () => {
+  const { queueUrl, client } = await startedQueue();
+  await client.send(send(queueUrl, "hello"));
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  const deletion = new DeleteMessageCommand({
+    QueueUrl: queueUrl,
+    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
+  });
+
+  await client.send(deletion);
+  const again = await client.send(deletion);
+
+  expect(again.$metadata.httpStatusCode).toBe(200);
+});
+
+test("the log tells each request's action, queue, messages and how it ended", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  const startedMs = Date.now();
+
+  await client.send(send(queueUrl, "a"));
+  await client.send(
+    new SendMessageBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: [
+        { Id: "1", MessageBody: "b" },
+        { Id: "2", MessageBody: "c" },
+      ],
+    }),
+  );
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+  );
+  const handles = Messages.map(({ ReceiptHandle }) => ReceiptHandle);
+  await client.send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: queueUrl,
+      ReceiptHandle: handles[0],
+      VisibilityTimeout: 9,
+    }),
+  );
+  await client.send(
+    new DeleteMessageBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: handles.slice(1).map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle })),
+    }),
+  );
+  await failureOf(
+    client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: "invented" })),
+  );
+  await client.send(new ListQueuesCommand({}));
+
+  const payments = { queue: "payments", result: "ok" };
+  expect(queue.requests()).toMatchObject([
+    { ...payments, operation: "SendMessage", bodies: ["a"] },
+    { ...payments, operation: "SendMessageBatch", bodies: ["b", "c"] },
+    { ...payments, operation: "ReceiveMessage", bodies: ["a", "b", "c"] },
+    { ...payments, operation: "ChangeMessageVisibility", bodies: ["a"] },
+    { ...payments, operation: "DeleteMessageBatch", bodies: ["b", "c"] },
+    { queue: "payments", operation: "DeleteMessage", bodies: [], result: "ReceiptHandleIsInvalid" },
+    { operation: "ListQueues", bodies: [], result: "ok" },
+  ]);
+  expect(queue.requests().every(({ atMs }) => atMs >= startedMs && atMs <= Date.now())).toBe(true);
+  expect(queue.counts()).toEqual({
+    SendMessage: 1,
+    SendMessageBatch: 1,
+    ReceiveMessage: 1,
+    ChangeMessageVisibility: 1,
+    DeleteMessageBatch: 1,
+    DeleteMessage: 1,
+    ListQueues: 1,
+  });
+});
+
+test("a delete that is dropped before leaves the message, one dropped after has taken it", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  const before = queue.faults.add({ operation: "DeleteMessage" }, { kind: "dropBefore" });
+  const after = queue.faults.add({ operation: "DeleteMessage" }, { kind: "dropAfter" });
+  await client.send(send(queueUrl, "hello"));
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  const deletion = new DeleteMessageCommand({
+    QueueUrl: queueUrl,
+    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
+  });
+
+  const first = await failureOf(client.send(deletion));
+  const left = bodies(await queue.messages(queueUrl));
+  const second = await failureOf(client.send(deletion));
+
+  expect([first["code"], second["code"]]).toEqual(["ECONNRESET", "ECONNRESET"]);
+  expect(left).toEqual(["hello"]);
+  expect(await queue.messages(queueUrl)).toEqual([]);
+  expect([before.happened(), after.happened()]).toEqual([1, 1]);
+});
+
+test("a change of visibility that is dropped before has not changed it", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  queue.faults.add({ operation: "ChangeMessageVisibility" }, { kind: "dropBefore" });
+  await client.send(send(queueUrl, "hello"));
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+  const release = new ChangeMessageVisibilityCommand({
+    QueueUrl: queueUrl,
+    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
+    VisibilityTimeout: 0,
+  });
+
+  await failureOf(client.send(release));
+  const held = await queue.depth(queueUrl);
+  await client.send(release);
+
+  expect(held).toEqual({ visible: 0, inFlight: 1, delayed: 0 });
+  expect(await queue.depth(queueUrl)).toEqual({ visible: 1, inFlight: 0, delayed: 0 });
+});
+
+test("a fault can be armed for one message by its body", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  const seen: string[][] = [];
+  queue.faults.add(
+    { operation: "DeleteMessage", where: ({ bodies }) => bodies.includes("b") },
+    { kind: "hook", at: "received", run: ({ bodies }) => void seen.push(bodies) },
+  );
+  for (const body of ["a", "b"]) await client.send(send(queueUrl, body));
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+  );
+
+  for (const { ReceiptHandle } of Messages) {
+    await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+  }
+
+  expect(seen).toEqual([["b"]]);
+});
+
+test("a body that holds an address like fauxqs's own arrives as it was sent", async () => {
+  const { queueUrl, client } = await startedQueue();
+  const body = '{"url":"http://sqs.us-east-1.localhost:4566/000000000000/payments","é":"😀"}';
+  await client.send(send(queueUrl, body));
+
+  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
+
+  expect(Messages?.[0]?.Body).toBe(body);
+});
+
+test("a body may hold any character that SQS allows, and no other", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  const body = "\t\n\r order-😀 \u{10FFFF} \uFFFD";
+  await client.send(send(queueUrl, body));
+  await client.send(
+    new SendMessageBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: [{ Id: "1", MessageBody: body }],
+    }),
+  );
+
+  const failure = await failureOf(client.send(send(queueUrl, "\u0000")));
+
+  expect(bodies(await queue.messages(queueUrl))).toEqual([body, body]);
+  expect(failure.message).toMatch(/^Invalid characters found/);
+});
+
+test("errors keep SQS's code", async () => {
+  const { queue, client } = await startedQueue();
+
+  const failure = await failureOf(client.send(send(`${queue.url}/000000000000/nowhere`, "hello")));
+
+  expect(failure).toMatchObject({
+    name: "QueueDoesNotExist",
+    Code: "AWS.SimpleQueueService.NonExistentQueue",
+  });
+});
+
+test("actions without an answer work", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  await client.send(send(queueUrl, "hello"));
+
+  await client.send(
+    new SetQueueAttributesCommand({ QueueUrl: queueUrl, Attributes: { VisibilityTimeout: "7" } }),
+  );
+  await client.send(new PurgeQueueCommand({ QueueUrl: queueUrl }));
+
+  expect(await queue.messages(queueUrl)).toEqual([]);
+});
+
+test("stop ends a long poll and frees the port", async () => {
+  const queue = await startQueue();
+  const { queueUrl } = await queue.createQueues({
+    name: "payments",
+    visibilityTimeoutSeconds: 30,
+    maxReceiveCount: 1,
+  });
+  const poll = failureOf(
+    queueClient(queue.url).send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, WaitTimeSeconds: 20 }),
+    ),
+  );
+  await expect.poll(() => queue.counts()).toEqual({ ReceiveMessage: 1 });
+
+  await queue.stop();
+  const next = await startQueue({ port: queue.port });
+  await next.stop();
+
+  expect((await poll)["code"]).toBe("ECONNRESET");
+});
