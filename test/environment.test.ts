@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+
+import { readEnvironment } from "../lib/environment.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+
+const DEPLOYED = {
+  RECORDS_TABLE: "records",
+  QUEUE_URL: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
+  STRIPE_SECRET_ARN: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+  AWS_LAMBDA_FUNCTION_NAME: "shop-payment-worker",
+};
+
+test("what the stack deploys is enough to start", () => {
+  expect(readEnvironment(DEPLOYED)).toEqual({
+    recordsTable: "records",
+    queueUrl: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
+    stripeKey: {
+      secretArn: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+    },
+    stripeBase: undefined,
+    functionName: "shop-payment-worker",
+    timings: DEFAULT_WORKER_TIMINGS,
+  });
+});
+
+test("durations are read in seconds", () => {
+  const { timings } = readEnvironment({
+    ...DEPLOYED,
+    STRIPE_TIMEOUT_SECONDS: "1.5",
+    BACKOFF_BASE_SECONDS: "60",
+  });
+
+  expect(timings).toMatchObject({ stripeTimeoutMs: 1_500, backoffBaseMs: 60_000 });
+});
+
+test.each([
+  [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the worker cannot start without it."],
+  [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
+  [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
+  [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
+  [
+    { STRIPE_SECRET_ARN: undefined },
+    "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",
+  ],
+  [
+    { STRIPE_API_KEY: "sk_test_x" },
+    "STRIPE_SECRET_ARN and STRIPE_API_KEY are both set: keep only one of them.",
+  ],
+  [
+    { STRIPE_TIMEOUT_SECONDS: "20s" },
+    "STRIPE_TIMEOUT_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { KEY_WINDOW_SECONDS: "-1" },
+    "KEY_WINDOW_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { KEY_WINDOW_SECONDS: "86400" },
+    "The worker's timings break a rule. key-window: the key window (24 h) plus the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten KEY_WINDOW_SECONDS.",
+  ],
+  [
+    { RECORD_TTL_SECONDS: "2592000" },
+    "The worker's timings break a rule. record-ttl-covers-age: the record TTL (30 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (1 d) plus the clock skew; raise RECORD_TTL_SECONDS or lower MAX_MESSAGE_AGE_SECONDS.",
+  ],
+])("a bad variable fails the start with a sentence that names it: %j", (changes, sentence) => {
+  expect(() => readEnvironment({ ...DEPLOYED, ...changes })).toThrow(new Error(sentence));
+});
+
+test("an error never quotes the key", () => {
+  const bad = { ...DEPLOYED, STRIPE_API_KEY: "sk_live_secret" };
+
+  expect(() => readEnvironment(bad)).toThrow(/^(?!.*sk_live_secret)/);
+});
