@@ -44,3 +44,20 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
     process.exitCode = expected ? 2 : 1;
   }
 }
+
+/**
+ * Resolves on the first Ctrl-C (or SIGTERM, or the terminal's end), so that a command can stop what
+ * it started. A second one ends the process at once.
+ */
+export function interruption(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let interrupted = false;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (interrupted) process.exit(130);
+      interrupted = true;
+      resolve();
+    });
+  }
+  return promise;
+}

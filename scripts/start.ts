@@ -1,6 +1,6 @@
 // npm start: the worker with everything around it, on this machine, until Ctrl-C.
 import { build } from "./build.ts";
-import { readArguments, runCommand, UsageError } from "./command.ts";
+import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
 import { follow } from "./follow.ts";
 import { announceStack, findRunningStack, withdrawStack } from "./running-stack.ts";
 import { startStack, type Stack } from "../local/stack.ts";
@@ -24,15 +24,12 @@ await runCommand(async () => {
     );
   }
   await build();
-  const stop = Promise.withResolvers<void>();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => stop.resolve());
-  }
+  const interrupted = interruption();
   const stack = await startStack(follow(console.log));
   try {
     announceStack(stack);
     console.log(introduce(stack));
-    await stop.promise;
+    await interrupted;
     console.log("\nStopping …");
   } finally {
     withdrawStack();

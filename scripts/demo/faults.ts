@@ -1,0 +1,184 @@
+// What goes wrong in the demo. Each fault happens at a server, in the queue or to the worker's
+// process; the worker has no switch for any of them, and each tells how often it really happened.
+import {
+  ChangeMessageVisibilityCommand,
+  ListMessageMoveTasksCommand,
+  StartMessageMoveTaskCommand,
+} from "@aws-sdk/client-sqs";
+import { messageBody } from "../message-body.ts";
+import type { Stage } from "./stage.ts";
+import { until } from "./watch.ts";
+
+export type PlannedFault = {
+  id: string;
+  /** What a visitor reads. */
+  story: string;
+  happened: () => number;
+};
+
+/** SIGKILL between Stripe's charge and the record of it: the crash that doubles payments elsewhere. */
+export async function killAfterCharge({ stack, send }: Stage): Promise<PlannedFault> {
+  const id = "worker-killed";
+  let killed = 0;
+  stack.stripe.faults.add(
+    { messageId: id },
+    {
+      kind: "hook",
+      at: "applied",
+      run: () => void (killed += stack.eventSource.kill(`"${id}"`).length),
+    },
+  );
+  await send(id);
+  return {
+    id,
+    story: "the worker was killed after Stripe charged, before the record",
+    happened: () => killed,
+  };
+}
+
+/**
+ * The queue hands one message to two workers at once, as SQS may. The first worker waits for Stripe
+ * meanwhile, for less than its own timeout, so on a busy machine the second can come too late: then
+ * another message has its turn.
+ */
+export async function deliverTwiceAtOnce(stage: Stage): Promise<PlannedFault> {
+  let id = "delivered-twice";
+  for (let turn = 1; turn <= 5 && !stage.watch.overlapped(id); turn++) {
+    id = turn === 1 ? id : `delivered-twice-${turn}`;
+    await deliverAgainDuringCharge(stage, id);
+  }
+  return {
+    id,
+    story: "delivered to two workers at the same time",
+    happened: () => Number(stage.watch.overlapped(id)),
+  };
+}
+
+async function deliverAgainDuringCharge(
+  { stack, send, sqs, watch }: Stage,
+  id: string,
+): Promise<void> {
+  const forgetThatItIsHandled = async (): Promise<void> => {
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: stack.queues.queueUrl,
+        ReceiptHandle: watch.receiptHandle(id),
+        VisibilityTimeout: 0,
+      }),
+    );
+    await until("the second delivery", 250, () => watch.overlapped(id)).catch(() => {});
+  };
+  stack.stripe.faults.add(
+    { messageId: id },
+    { kind: "hook", at: "received", run: forgetThatItIsHandled },
+  );
+  const sqsId = await send(id);
+  await until("the end of that message", 15_000, () => watch.deleted.has(sqsId));
+}
+
+/** The producer's own retry: the same operation in a new SQS message. */
+export async function producerRetries({ send, watch }: Stage): Promise<PlannedFault> {
+  const id = "producer-retried";
+  const sentAt = new Date();
+  const sqsIds = [await send(id, { sentAt }), await send(id, { sentAt })];
+  return {
+    id,
+    story: "the producer sent it twice (two SQS messages)",
+    happened: () => sqsIds.filter((sqsId) => watch.sqsIds(id).has(sqsId)).length - 1,
+  };
+}
+
+export async function loseReply({ stack, send }: Stage): Promise<PlannedFault> {
+  const id = "reply-lost";
+  const fault = stack.stripe.faults.add({ messageId: id }, { kind: "dropAfter" });
+  await send(id);
+  return { id, story: "Stripe charged, and its reply was lost", happened: fault.happened };
+}
+
+export async function failOnce({ stack, send }: Stage): Promise<PlannedFault> {
+  const id = "stripe-500";
+  const fault = stack.stripe.faults.add(
+    { messageId: id },
+    { kind: "refuse", error: "server_error" },
+  );
+  await send(id);
+  return { id, story: "Stripe answered 500 once", happened: fault.happened };
+}
+
+/** Stripe charges, then stores a 500 with the key: no retry under that key gets past it. */
+export async function failForEver({ stack, send }: Stage): Promise<PlannedFault> {
+  const id = "redriven";
+  const fault = stack.stripe.faults.add({ messageId: id }, { kind: "storedErrorAfterCharge" });
+  await send(id);
+  return {
+    id,
+    story: "Stripe charged and answers 500 for ever: dead-letter queue, redrive",
+    happened: fault.happened,
+  };
+}
+
+export async function decline({ send, stack }: Stage): Promise<PlannedFault> {
+  const id = "card-declined";
+  await send(id, { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
+  return {
+    id,
+    story: "the card is declined",
+    happened: () =>
+      stack.stripe.paymentIntents().filter(({ metadata }) => metadata["message_id"] === id).length,
+  };
+}
+
+export async function malformed({ sendBody, watch }: Stage): Promise<PlannedFault> {
+  const id = "malformed";
+  const body = JSON.stringify({
+    id,
+    createdAt: new Date().toISOString(),
+    amount: 78.4,
+    currency: "eur",
+    customer: "cus_demo",
+    paymentMethod: "pm_card_visa",
+  });
+  await sendBody(id, body, 78.4);
+  return {
+    id,
+    story: "its amount is 78.4: refused",
+    happened: () => Number(watch.deliveries.has(id)),
+  };
+}
+
+/** A producer's bug: one message id for two different payments. */
+export async function twoAmounts({ sendBody, watch }: Stage): Promise<PlannedFault> {
+  const id = "two-amounts";
+  const operation = {
+    id,
+    sentAt: new Date(),
+    currency: "eur",
+    customer: "cus_demo",
+    paymentMethod: "pm_card_visa",
+  };
+  for (const amount of [500, 700]) {
+    await sendBody(id, messageBody("plain", { ...operation, amount }), amount);
+  }
+  return {
+    id,
+    story: "one message id with two amounts",
+    happened: () => watch.sqsIds(id).size - 1,
+  };
+}
+
+/**
+ * An operator's redrive of the whole dead-letter queue. Every message gets a new SQS MessageId.
+ *
+ * @returns how many messages were moved
+ */
+export async function redrive({ stack, sqs }: Stage): Promise<number> {
+  const SourceArn = stack.queues.dlqArn;
+  await sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
+  let moved = 0;
+  await until("the end of the redrive", 5_000, async () => {
+    const { Results = [] } = await sqs.send(new ListMessageMoveTasksCommand({ SourceArn }));
+    moved = Results[0]?.ApproximateNumberOfMessagesMoved ?? 0;
+    return Results[0]?.Status === "COMPLETED";
+  });
+  return moved;
+}

@@ -1,0 +1,73 @@
+// The demo's story, in the order in which it happens.
+import { SHAPES } from "../message-body.ts";
+import * as faults from "./faults.ts";
+import type { PlannedFault } from "./faults.ts";
+import type { Stage } from "./stage.ts";
+import { DEMO_TIMINGS } from "./timings.ts";
+import { until } from "./watch.ts";
+
+const ORDINARY = 20;
+
+/** Plays the story and returns its faults. `tell` gets a sentence as each part begins. */
+export async function play(
+  stage: Stage,
+  tell: (sentence: string) => void,
+): Promise<PlannedFault[]> {
+  const { stack, watch } = stage;
+
+  tell("A payment is charged at Stripe, and its worker is killed before it can record that.");
+  const killed = await faults.killAfterCharge(stage);
+  await until("the kill", 10_000, () => watch.crashes() > 0);
+
+  tell(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
+  const ordinary = await Promise.all(
+    Array.from({ length: ORDINARY }, (_, index) =>
+      stage.send(`order-${index + 1}`, { amount: 1000 + index }, SHAPES[index % SHAPES.length]),
+    ),
+  );
+  await stage.send("bank-debit", { paymentMethod: "pm_usBankAccount_processing" });
+  await until("the ordinary payments' ends", 15_000, () =>
+    ordinary.every((sqsId) => watch.deleted.has(sqsId)),
+  );
+
+  tell("The queue delivers one message to two workers at the same time.");
+  const planned = [killed, await faults.deliverTwiceAtOnce(stage)];
+
+  tell("Producers retry, replies get lost, Stripe fails, cards are declined, messages are wrong.");
+  planned.push(
+    await faults.failForEver(stage),
+    await faults.failOnce(stage),
+    await faults.producerRetries(stage),
+    await faults.loseReply(stage),
+    await faults.decline(stage),
+    await faults.malformed(stage),
+    await faults.twoAmounts(stage),
+  );
+
+  const redriven = "redriven";
+  const unfit = [redriven, "malformed", "two-amounts"];
+  await until("the dead-letter queue's messages", 20_000, async () => {
+    const dead = (await stack.queue.messages(stack.queues.dlqUrl)).map(({ body }) => body);
+    const arrived = unfit.every((id) => dead.some((body) => body.includes(`"${id}"`)));
+    return arrived && (await keyWindowIsOver(stage, redriven));
+  });
+  tell(
+    "An operator redrives the dead-letter queue; where Stripe's answer stays 500, the worker looks up.",
+  );
+  const before = watch.sqsIds(redriven).size;
+  const moved = await faults.redrive(stage);
+  planned.push({
+    id: redriven,
+    story: "redriven from the dead-letter queue with new SQS MessageIds",
+    happened: () => (watch.sqsIds(redriven).size > before ? moved : 0),
+  });
+
+  tell("The killed worker's message is due again when its visibility timeout ends.");
+  await stack.drained(30_000);
+  return planned;
+}
+
+async function keyWindowIsOver({ stack }: Stage, id: string): Promise<boolean> {
+  const record = await stack.table.item(stack.tableName, id);
+  return Date.now() - Number(record?.["firstClaimedAt"]) > DEMO_TIMINGS.keyWindowMs;
+}
