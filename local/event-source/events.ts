@@ -4,7 +4,7 @@ import type { FailureReason } from "./invocation.ts";
 export type EventSourceEvent =
   | {
       type: "received";
-      messages: { messageId: string; body: string; receiveCount: number }[];
+      messages: { messageId: string; receiptHandle: string; body: string; receiveCount: number }[];
     }
   | { type: "invoked"; requestId: string; cold: boolean; pid: number; messageIds: string[] }
   | { type: "responded"; requestId: string; messageIds: string[]; failures: string[] }

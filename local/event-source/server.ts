@@ -166,9 +166,10 @@ function judge(result: InvocationResult, messageIds: string[]): BatchVerdict {
     : { valid: false, problem: result.errorMessage };
 }
 
-function describe(message: Message): { messageId: string; body: string; receiveCount: number } {
+function describe(message: Message) {
   return {
     messageId: message.MessageId ?? "",
+    receiptHandle: message.ReceiptHandle ?? "",
     body: message.Body ?? "",
     receiveCount: Number(message.Attributes?.ApproximateReceiveCount),
   };
