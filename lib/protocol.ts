@@ -102,7 +102,7 @@ export type Deps = {
 /** What is left of the invocation, in ms. */
 export type Deadline = { remainingMs: () => number };
 
-/** Processes one delivery. Throws only on bugs. */
+/** Processes one delivery. Never throws: what nobody planned is a transient ending. */
 export async function processMessage(
   message: PaymentMessage,
   deps: Deps,
@@ -142,7 +142,7 @@ export async function processMessage(
       ? { ...attempt, decision: "charged", outcome: answer.outcome }
       : { ...attempt, decision: "lease_lost" };
   } catch (cause) {
-    const error = describe(cause);
+    const error = describeError(cause);
     if (!claim) return { ...attempt, decision: "transient", error };
     return giveUp(claim, error, attempt, deps, deadline);
   }
@@ -250,8 +250,7 @@ async function giveUp(
 ): Promise<Ending> {
   try {
     await deps.records.release(claim, error, timeLeft(deps, deadline));
-  } catch (cause) {
-    if (!(cause instanceof TableError)) throw cause;
+  } catch {
     // The lease lapses by itself.
   }
   const ended = { ...attempt, ...(error.requestId && { stripeRequestId: error.requestId }), error };
@@ -268,7 +267,10 @@ function timeLeft({ timings }: Deps, deadline: Deadline): number {
   );
 }
 
-function describe(cause: unknown): AttemptError {
+/** An exception as an attempt's error: by name and place, because its text may quote the message. */
+export function describeError(cause: unknown): AttemptError {
   if (cause instanceof TableError) return { kind: "table_unavailable", code: cause.code };
-  return { kind: "unexpected", code: cause instanceof Error ? cause.name : typeof cause };
+  if (!(cause instanceof Error)) return { kind: "unexpected", code: typeof cause };
+  const where = /^\s+at (.+)$/m.exec(cause.stack ?? "")?.[1];
+  return { kind: "unexpected", code: cause.name, ...(where && { where }) };
 }

@@ -20,6 +20,8 @@ export type AttemptError = {
   code?: string;
   /** The parameter that Stripe rejected, by name. */
   param?: string;
+  /** Where in the code an unexpected error came from. */
+  where?: string;
   /** Stripe's request id, for its dashboard and its support. */
   requestId?: string;
 };

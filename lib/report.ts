@@ -156,7 +156,7 @@ function outcomeFields(outcome: Outcome): LogLine {
 }
 
 function errorFields(error: AttemptError | undefined): LogLine {
-  return { kind: error?.kind, code: error?.code, param: error?.param };
+  return { kind: error?.kind, code: error?.code, param: error?.param, where: error?.where };
 }
 
 function count(name: string, by?: "rule" | "kind"): Metric {
