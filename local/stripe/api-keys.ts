@@ -61,11 +61,8 @@ function presentedKey(authorization = ""): string | undefined {
 export function redactedKey(key: string): string {
   const prefix = /^[a-z]+_(?:test|live)_/.exec(key)?.[0] ?? "";
   const secret = key.slice(prefix.length);
-  return (
-    prefix +
-    "*".repeat(Math.max(0, secret.length - 4)) +
-    (secret.length > 4 ? secret.slice(-4) : "")
-  );
+  const end = secret.length > 4 ? secret.slice(-4) : "";
+  return prefix + "*".repeat(secret.length - end.length) + end;
 }
 
 export function refusedKey(error: { message: string; code?: string }): Answer {

@@ -21,8 +21,7 @@ export type CreateParameters = {
   customer: string | undefined;
   paymentMethodId: string | undefined;
   paymentMethod: PaymentMethod | undefined;
-  /** Undefined when the account's own settings decide (automatic payment methods). */
-  paymentMethodTypes: string[] | undefined;
+  automaticPaymentMethods: boolean;
   allowRedirects: "always" | "never";
   confirm: boolean;
   offSession: boolean;
@@ -33,12 +32,15 @@ export type CreateParameters = {
   metadata: Record<string, string>;
 };
 
+/**
+ * Those of stripe-node's own API version, 2026-10-28.endive: `payment_method_types`, which older
+ * versions know, is unknown to it.
+ */
 const known: Known = {
   amount: "string",
   currency: "string",
   customer: "string",
   payment_method: "string",
-  payment_method_types: "any",
   automatic_payment_methods: { enabled: "string", allow_redirects: "string" },
   confirm: "string",
   off_session: "string",
@@ -95,17 +97,14 @@ export function createProblem(params: Params): Answer | undefined {
 
 /** Call it when `createProblem` found nothing. */
 export function createParameters(params: Params): CreateParameters {
-  const types = textHash(params, "payment_method_types");
   const automatic = textHash(params, "automatic_payment_methods");
-  const listed = Object.values(types);
   return {
     amount: Number(params["amount"]),
     currency: (text(params, "currency") ?? "").toLowerCase(),
     customer: text(params, "customer"),
     paymentMethodId: text(params, "payment_method"),
     paymentMethod: findPaymentMethod(text(params, "payment_method") ?? ""),
-    paymentMethodTypes:
-      listed.length > 0 ? listed : automatic["enabled"] === "false" ? ["card"] : undefined,
+    automaticPaymentMethods: automatic["enabled"] !== "false",
     allowRedirects: automatic["allow_redirects"] === "never" ? "never" : "always",
     confirm: params["confirm"] === "true",
     offSession: params["off_session"] === "true",
@@ -152,19 +151,12 @@ function descriptorProblem(params: Params): Answer | undefined {
 
 function paymentMethodProblem(params: Params): Answer | undefined {
   const id = text(params, "payment_method");
-  if (id === undefined) return undefined;
-  const method = findPaymentMethod(id);
-  if (!method) return resourceMissing("PaymentMethod", id, "payment_method");
-  const types = createParameters(params).paymentMethodTypes;
-  if (!types || types.includes(method.type)) return undefined;
-  const message =
-    `The PaymentMethod provided (${method.type}) is not allowed for this PaymentIntent. ` +
-    `Please attach a PaymentMethod with one of the following types: ${types.join(", ")}.`;
-  return invalidRequest(message, { param: "payment_method" });
+  if (id === undefined || findPaymentMethod(id)) return undefined;
+  return resourceMissing("PaymentMethod", id, "payment_method");
 }
 
 function confirmationProblem(params: Params): Answer | undefined {
-  const { confirm, offSession, paymentMethod, paymentMethodTypes, allowRedirects } =
+  const { confirm, offSession, paymentMethod, automaticPaymentMethods, allowRedirects } =
     createParameters(params);
   if (!confirm) {
     if (params["off_session"] === undefined) return undefined;
@@ -178,9 +170,9 @@ function confirmationProblem(params: Params): Answer | undefined {
       "with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.";
     return invalidRequest(message, { code: "payment_intent_unexpected_state" });
   }
-  // Nobody can be redirected off session.
-  if (offSession || paymentMethodTypes || allowRedirects === "never" || text(params, "return_url"))
-    return undefined;
+  // Off session Stripe asks for none: https://docs.stripe.com/payments/checkout/save-and-reuse.
+  const redirects = automaticPaymentMethods && allowRedirects === "always";
+  if (offSession || !redirects || text(params, "return_url")) return undefined;
   const message =
     "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these payment " +
     "methods might redirect your customer off of your page, you must provide a `return_url`. If you don't want to accept " +

@@ -37,16 +37,19 @@ export function listPaymentIntents(
     cursorProblem(store, account, { after, before });
   if (problem) return problem;
 
-  const newestFirst = store.of(account).toReversed();
-  const position = (id: string) => newestFirst.findIndex(({ intent }) => intent.id === id);
+  // Read from its end, the store is newest first; it is not copied, since a soak fills it with thousands.
+  const oldestFirst = store.of(account);
+  const fromEnd = (step: number) => oldestFirst[oldestFirst.length - 1 - step]?.intent;
+  const position = (id: string) =>
+    oldestFirst.length - 1 - oldestFirst.findIndex(({ intent }) => intent.id === id);
   const from = after === undefined ? 0 : position(after) + 1;
-  const to = before === undefined ? newestFirst.length : position(before);
+  const to = before === undefined ? oldestFirst.length : position(before);
   const wanted = filter(params);
   const found: PaymentIntent[] = [];
   const limit = limitOf(params);
   // A page before a cursor is the one next to it: it is gathered backwards.
   for (let step = 0; step < to - from && found.length <= limit; step += 1) {
-    const intent = newestFirst[before === undefined ? from + step : to - 1 - step]?.intent;
+    const intent = fromEnd(before === undefined ? from + step : to - 1 - step);
     if (intent && wanted(intent)) found.push(intent);
   }
   const page = found.slice(0, limit);

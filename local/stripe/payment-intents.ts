@@ -98,7 +98,6 @@ function nextAction(
 
 function newPaymentIntent(parameters: CreateParameters, nowMs: number): PaymentIntent {
   const id = newId("pi_3");
-  const types = parameters.paymentMethodTypes;
   return {
     id,
     object: "payment_intent",
@@ -108,9 +107,9 @@ function newPaymentIntent(parameters: CreateParameters, nowMs: number): PaymentI
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    automatic_payment_methods: types
-      ? null
-      : { allow_redirects: parameters.allowRedirects, enabled: true },
+    automatic_payment_methods: parameters.automaticPaymentMethods
+      ? { allow_redirects: parameters.allowRedirects, enabled: true }
+      : null,
     canceled_at: null,
     cancellation_reason: null,
     capture_method: "automatic_async",
@@ -132,7 +131,9 @@ function newPaymentIntent(parameters: CreateParameters, nowMs: number): PaymentI
     payment_method: paymentMethodId(parameters.paymentMethodId),
     payment_method_configuration_details: null,
     payment_method_options: null,
-    payment_method_types: types ?? ["card", "us_bank_account"],
+    payment_method_types: parameters.automaticPaymentMethods
+      ? ["card", "us_bank_account"]
+      : ["card"],
     payment_record: null,
     processing: null,
     receipt_email: parameters.receiptEmail ?? null,

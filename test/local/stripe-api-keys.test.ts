@@ -23,6 +23,7 @@ test.for([
 test("a key that is restored works again", async () => {
   const { server, stripe } = await startedStripe();
   server.keys.revoke("sk_test_local");
+  server.keys.restrict("sk_test_local", []);
   await failureOf(stripe.paymentIntents.create(payment()));
   server.keys.restore("sk_test_local");
 
@@ -34,6 +35,7 @@ test("a key that is restored works again", async () => {
 test.for([
   ["sk_live_placeholder", "Invalid API Key provided: sk_live_*******lder", undefined],
   ["nonsense", "Invalid API Key provided: ****ense", undefined],
+  ["abcd", "Invalid API Key provided: ****", undefined],
   [
     "pk_test_placeholder",
     "This API call cannot be made with a publishable API key. Please use a secret API key. " +

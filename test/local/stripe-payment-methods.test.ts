@@ -81,6 +81,18 @@ test.for([
   expect(server.ledger.charges()).toEqual([]);
 });
 
+test.for([
+  ["pm_card_chargeDeclinedExpiredCard", "exp_month"],
+  ["pm_card_chargeDeclinedIncorrectCvc", "cvc"],
+  ["pm_card_chargeDeclined", undefined],
+] as const)("the decline of %s names the parameter %s", async ([payment_method, param]) => {
+  const { stripe } = await startedStripe();
+
+  const error = await failureOf(stripe.paymentIntents.create(payment({ payment_method })));
+
+  expect(error.param).toBe(param);
+});
+
 test("a declined PaymentIntent exists afterwards with the reason on it", async () => {
   const { stripe } = await startedStripe();
   const error = await failureOf(

@@ -43,6 +43,8 @@ test.for([
   ["customer:'cus_anna' OR amount>1999", ["m-3", "m-1"]],
   ["created>1772366400", ["m-3", "m-2"]],
   ["created>=1772366400 AND created<1772366402", ["m-2", "m-1"]],
+  ["created<=1772366401", ["m-2", "m-1"]],
+  ["created:1772366401", ["m-2"]],
 ] as const)("the query %s finds %o", async ([query, expected]) => {
   const { clock, server, stripe } = await startedStripe();
   server.setSearchLag(0);
@@ -96,6 +98,10 @@ test.for([
   "status:'a' AND",
   "status:'a' AND customer:'b' OR amount>1",
   "nonsense",
+  "metadata:'m-1'",
+  "metadata['message_id']>'m-1'",
+  "status>'a'",
+  "amount:'many'",
 ])("the query '%s' is refused", async (query) => {
   const { stripe } = await startedStripe();
 
