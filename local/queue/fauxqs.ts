@@ -27,6 +27,7 @@ export type Fauxqs = {
   handle: (call: Pick<Call, "headers" | "body">) => Promise<Reply>;
   /** Runs an action that no client asked for; @throws when SQS would refuse it. */
   call: <Output>(action: string, input: unknown) => Promise<Output>;
+  exists: (name: string) => Promise<boolean>;
   /** A queue with all that is in it, `undefined` when there is none; nothing is received by looking. */
   queue: (name: string) => Promise<StoredQueue | undefined>;
   /** Every queue, looked at in the same way. */
@@ -67,19 +68,24 @@ export function createFauxqs(): Fauxqs {
     return statusCode === 200 ? (JSON.parse(payload) as StoredQueue) : undefined;
   }
 
+  function run(action: string, input: unknown): Promise<Reply> {
+    return handle({
+      headers: {
+        "content-type": "application/x-amz-json-1.0",
+        "x-amz-target": `AmazonSQS.${action}`,
+      },
+      body: Buffer.from(JSON.stringify(input)),
+    });
+  }
+
   return {
     handle,
     async call<Output>(action: string, input: unknown): Promise<Output> {
-      const reply = await handle({
-        headers: {
-          "content-type": "application/x-amz-json-1.0",
-          "x-amz-target": `AmazonSQS.${action}`,
-        },
-        body: Buffer.from(JSON.stringify(input)),
-      });
+      const reply = await run(action, input);
       if (reply.status !== 200) throw new Error(`${action} was refused: ${reply.body}`);
       return JSON.parse(reply.body) as Output;
     },
+    exists: async (name) => (await run("GetQueueUrl", { QueueName: name })).status === 200,
     queue,
     async queues() {
       const { payload } = await app.inject("/_fauxqs/queues");

@@ -64,7 +64,7 @@ async function moveOne(
     if (destination === undefined || destination === source.name) {
       throw new Error("CouldNotDetermineMessageSource");
     }
-    if (!(await fauxqs.queue(destination))) {
+    if (!(await fauxqs.exists(destination))) {
       throw new Error("AWS.SimpleQueueService.NonExistentQueue");
     }
     const { MessageId } = await fauxqs.call<{ MessageId: string }>("SendMessage", {

@@ -33,8 +33,9 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
 const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
 
 /**
- * Its queue URLs resolve, so a client needs the endpoint (`AWS_ENDPOINT_URL_SQS`, or the CLI's
- * `--endpoint-url`) only for what names no queue, and to keep the SDK from warning.
+ * Point clients at it with an explicit endpoint: `AWS_ENDPOINT_URL_SQS` for the SDKs, `--endpoint-url` for
+ * the AWS CLI, which ignores that variable. Its queue URLs resolve too: an SDK without an endpoint
+ * goes to the queue URL's host.
  * @param options.port 0 or absent for any free one
  * @throws when the port is taken
  */
