@@ -1,0 +1,71 @@
+// npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
+import { readFileSync } from "node:fs";
+import { readArguments, runCommand, UsageError } from "./command.ts";
+import { freshBundle } from "./fresh-bundle.ts";
+import { findRunningStack } from "./running-stack.ts";
+import { invokeOnce } from "../local/event-source/invoke-once.ts";
+import { startStack } from "../local/stack.ts";
+
+const HELP = `
+npm run invoke -- events/payment.json      runs the worker once with this event
+
+The event is an SQS event, as for sam local invoke. Table, queue and Stripe are those of the local
+stack that npm start keeps up; without one, a fresh stack for this one call.
+
+The worker refuses messages that are older than its memory, and the samples in events/ get old. So
+here it runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades: the event itself
+is never changed. The receipt handles of a file are nobody's, so the worker warns when it sets the
+visibility of a message that failed.
+
+Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
+`;
+
+const NO_AGE_LIMIT = {
+  MAX_MESSAGE_AGE_SECONDS: "900000000",
+  RECORD_TTL_SECONDS: "999000000",
+};
+
+await runCommand(async () => {
+  const { positionals } = readArguments(HELP, {});
+  const [file, ...others] = positionals;
+  if (file === undefined || others.length > 0) {
+    throw new UsageError("Name one event file, such as events/payment.json. See --help.");
+  }
+  const event = readEvent(file);
+  const bundle = await freshBundle();
+
+  const running = findRunningStack();
+  const fresh = running ? undefined : await startStack();
+  try {
+    const result = await invokeOnce(
+      bundle,
+      event,
+      { ...(running ?? fresh)?.env, ...NO_AGE_LIMIT },
+      running?.functionTimeoutMs ?? fresh?.worker.functionTimeoutMs ?? 0,
+      ({ stream, line }) => (stream === "stdout" ? console.log : console.error)(line),
+    );
+    if (result.ok) {
+      console.log(result.payload);
+    } else {
+      console.error(`The invocation failed (${result.reason}): ${result.errorMessage}`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await fresh?.stop();
+  }
+});
+
+function readEvent(file: string): unknown {
+  let event: unknown;
+  try {
+    event = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (!Array.isArray((event as { Records?: unknown } | null)?.Records)) {
+    throw new UsageError(`${file} is not an SQS event: it has no list of Records.`);
+  }
+  return event;
+}
