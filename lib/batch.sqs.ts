@@ -39,12 +39,16 @@ export function sqsHandler(
   return async (event, context) => {
     const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
     const requestId = context.awsRequestId;
-    const deliveries = event.Records.map((record): Delivery => ({
-      sqsMessageId: record.messageId,
-      receiptHandle: record.receiptHandle,
-      body: record.body,
-      receiveCount: Number(record.attributes.ApproximateReceiveCount),
-    }));
+    const deliveries = event.Records.map((record): Delivery => {
+      const schemaVersion = record.messageAttributes?.["bq-schema-version"]?.stringValue;
+      return {
+        sqsMessageId: record.messageId,
+        receiptHandle: record.receiptHandle,
+        body: record.body,
+        receiveCount: Number(record.attributes.ApproximateReceiveCount),
+        ...(schemaVersion !== undefined && { schemaVersion }),
+      };
+    });
     const results = await processBatch(deliveries, deps, deadline);
 
     for (const result of results) {

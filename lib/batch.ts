@@ -18,6 +18,8 @@ export type Delivery = {
   body: string;
   /** 1 for the first receive. */
   receiveCount: number;
+  /** BabelQueue's message attribute `bq-schema-version`. */
+  schemaVersion?: string;
 };
 
 export type Result = {
@@ -52,7 +54,8 @@ export function processBatch(
 
   return Promise.all(
     deliveries.map(async (delivery): Promise<Result> => {
-      const decoded = decodeMessage(delivery.body, deps.now(), deps.timings);
+      const { body, schemaVersion } = delivery;
+      const decoded = decodeMessage(body, deps.now(), deps.timings, schemaVersion);
       if (decoded.kind === "refused") {
         const { refusal, messageId } = decoded;
         const ending = { decision: "refused" as const, refusal };

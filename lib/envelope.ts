@@ -1,7 +1,7 @@
 // The shapes a message comes in. Brokers wrap a sender's message and mint ids of their own; the
 // identity of the operation is the one inside.
 
-import { isObject, parseObject } from "./json.ts";
+import { isObject, parseObject, plainDigits } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 import { refuse } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -25,9 +25,14 @@ const MAX_LAYERS = 3;
 
 /**
  * Finds the sender's message in a queue's body: plain JSON, CloudEvents 1.0, a BabelQueue v1
- * envelope, or any of them inside an SNS notification or an EventBridge event.
+ * envelope, or any of them inside an SNS notification or an EventBridge event. `schemaVersion` is
+ * BabelQueue's message attribute, which is judged before the body is read: a later version may
+ * put something else where this one has the amount.
  */
-export function unwrap(body: string): Unwrapped {
+export function unwrap(body: string, schemaVersion: string | undefined): Unwrapped {
+  if (hasText(schemaVersion) && schemaVersion !== "1") {
+    return refuse("bq-schema-version", "schema_version");
+  }
   const object = parseObject(body);
   return object ? unwrapObject(object, "", 0) : refuse("body", "body_json");
 }
@@ -80,10 +85,12 @@ function cloudEvent(object: JsonObject, prefix: string): Unwrapped {
 }
 
 // BabelQueue's frozen v1 envelope {job, trace_id, data, meta, attempts}; a consumer accepts `urn`
-// for `job` and refuses a schema version that it does not know.
+// for `job`, and refuses a message with neither and a schema version that it does not know.
+// https://github.com/BabelQueue/conformance
 function babelQueue(object: JsonObject, prefix: string): Unwrapped {
+  if (!hasText(object["job"]) && !hasText(object["urn"])) return refuse(`${prefix}job`, "job");
   const meta = isObject(object["meta"]) ? object["meta"] : {};
-  if (String(meta["schema_version"]) !== "1") {
+  if (plainDigits(meta["schema_version"]) !== "1") {
     return refuse(`${prefix}meta.schema_version`, "schema_version");
   }
   return {
@@ -94,3 +101,7 @@ function babelQueue(object: JsonObject, prefix: string): Unwrapped {
     whole: object,
   };
 }
+
+// BabelQueue's blank is ASCII's: a no-break space is a text.
+const hasText = (value: unknown): boolean =>
+  typeof value === "string" && /[^ \t\n\v\f\r]/.test(value);

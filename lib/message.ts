@@ -24,9 +24,17 @@ export type Decoded =
 
 type Limits = Pick<WorkerTimings, "maxMessageAgeMs" | "maxSenderAheadMs">;
 
-/** Decodes and validates a message. Never throws. `now` is in epoch ms. */
-export function decodeMessage(body: string, now: number, limits: Limits): Decoded {
-  const envelope = unwrap(body);
+/**
+ * Decodes and validates a message. Never throws. `now` is in epoch ms; `schemaVersion` is
+ * BabelQueue's message attribute, when there is one.
+ */
+export function decodeMessage(
+  body: string,
+  now: number,
+  limits: Limits,
+  schemaVersion?: string,
+): Decoded {
+  const envelope = unwrap(body, schemaVersion);
   if ("refusal" in envelope) return { kind: "refused", refusal: envelope.refusal };
 
   const cardData = findCardData(envelope.whole, "");

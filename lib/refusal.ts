@@ -10,6 +10,7 @@ export const RULES = {
   cloudevents_version: 'must be "1.0"',
   cloudevents_data: "must be a JSON object in `data`; `data_base64` is not read",
   schema_version: "must be 1, the BabelQueue envelope this worker reads",
+  job: "must name the kind of message, here or in its alias `urn`",
   message_id: "must be the sender's own id: 1 to 255 printable ASCII characters without spaces",
   sender_time: "must be the sender's time",
   sender_time_ahead: "must not be more than a day ahead of this worker's clock",
