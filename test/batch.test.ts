@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+
+import { allUnavailable, retryDelaySeconds } from "../lib/batch.ts";
+import type { Result } from "../lib/batch.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+
+const NOW = 1_795_953_600_000;
+
+function result(ending: Result["ending"], receiveCount = 1): Result {
+  const delivery = { sqsMessageId: "sqs-1", receiptHandle: "handle-1", body: "", receiveCount };
+  return { delivery, ending };
+}
+
+const transient = (kind: "stripe_unavailable" | "stripe_key_in_use" | "table_unavailable") =>
+  ({ decision: "transient", error: { kind } }) as const;
+const delay = (of: Result, random: number) =>
+  retryDelaySeconds(of, DEFAULT_WORKER_TIMINGS, NOW, random);
+
+test.each([
+  [1, 15, 30],
+  [2, 30, 60],
+  [5, 240, 480],
+  [6, 450, 900],
+  [14, 450, 900],
+  [2_000, 450, 900],
+])("after receive %i a transient failure waits from %i to %i s", (receiveCount, least, most) => {
+  const failed = result(transient("stripe_unavailable"), receiveCount);
+
+  expect([delay(failed, 0), delay(failed, 0.999_999)]).toEqual([least, most]);
+});
+
+test.each([
+  [NOW + 41_000, 41],
+  [NOW + 41_001, 42],
+  [NOW, 1],
+  [NOW - 5_000, 1],
+])("a held claim comes back when its lease has ended", (leaseExpiresAt, seconds) => {
+  expect(delay(result({ decision: "held", leaseExpiresAt }), 0.5)).toBe(seconds);
+});
+
+test.each<Result["ending"]>([
+  { decision: "refused", refusal: { field: "amount", rule: "amount" } },
+  { decision: "conflict" },
+  { decision: "rejected", error: { kind: "stripe_rejected" } },
+])("poison does not wait for the dead-letter queue: $decision", (ending) => {
+  expect(delay(result(ending, 3), 0.5)).toBe(0);
+});
+
+test.each<Result["ending"]>([{ decision: "lease_lost" }, { decision: "not_started" }])(
+  "$decision backs off like a transient failure",
+  (ending) => {
+    expect(delay(result(ending, 2), 0)).toBe(30);
+  },
+);
+
+test.each(["charged", "duplicate"] as const)("%s is acknowledged", (decision) => {
+  const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+
+  expect(delay(result({ decision, outcome }), 0.5)).toBeUndefined();
+});
+
+test("a batch is unavailable only when each of its messages is", () => {
+  const down = result(transient("stripe_unavailable"));
+  const table = result(transient("table_unavailable"));
+  const inUse = result(transient("stripe_key_in_use"));
+
+  expect(allUnavailable([down, table])).toBe(true);
+  expect(allUnavailable([down, inUse])).toBe(false);
+  expect(allUnavailable([])).toBe(false);
+});

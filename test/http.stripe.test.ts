@@ -1,0 +1,107 @@
+// stripe-node over our HTTP client, against small servers that misbehave.
+
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { Stripe } from "stripe";
+import { expect, onTestFinished, test } from "vitest";
+
+import { stripeHttpClient } from "../lib/http.stripe.ts";
+
+/** A server with this listener, and a Stripe client of it. */
+async function prepare(listener: RequestListener) {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on("connection", () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    protocol: "http",
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+    maxNetworkRetries: 0,
+    telemetry: false,
+  });
+  return { stripe, connections: () => connections };
+}
+
+const INTENT = JSON.stringify({ id: "pi_1", object: "payment_intent", status: "succeeded" });
+
+test("sockets are kept and used again", async () => {
+  const { stripe, connections } = await prepare((_request, response) => response.end(INTENT));
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(connections()).toBe(1);
+});
+
+test("a kept socket that the server has closed is no failure: the request is sent once more", async () => {
+  let requests = 0;
+  const { stripe, connections } = await prepare((request, response) => {
+    requests += 1;
+    if (requests === 2) request.socket.destroy();
+    else response.end(INTENT);
+  });
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  const intent = await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(intent.id).toBe("pi_1");
+  expect([requests, connections()]).toEqual([3, 2]);
+});
+
+test("a fresh socket that is closed is a failure at once: nothing is sent behind our back", async () => {
+  let requests = 0;
+  const { stripe } = await prepare((request) => {
+    requests += 1;
+    request.socket.destroy();
+  });
+
+  const call = stripe.paymentIntents.create(
+    { amount: 1200, currency: "eur" },
+    { idempotencyKey: "order-1001" },
+  );
+
+  await expect(call).rejects.toMatchObject({ type: "StripeConnectionError" });
+  expect(requests).toBe(1);
+});
+
+test("a reply that is cut off in its body is a connection error", async () => {
+  const { stripe } = await prepare((_request, response) => {
+    response.writeHead(200, { "content-length": "1000" });
+    response.write('{"id":', () => response.destroy());
+  });
+
+  await expect(stripe.paymentIntents.retrieve("pi_1")).rejects.toMatchObject({
+    type: "StripeConnectionError",
+  });
+});
+
+test("a body that keeps trickling does not outlast the timeout", async () => {
+  const { stripe } = await prepare((request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(" "), 20);
+    request.socket.once("close", () => clearInterval(timer));
+  });
+
+  const call = stripe.paymentIntents.retrieve("pi_1", {}, { timeout: 200 });
+
+  await expect(call).rejects.toMatchObject({
+    type: "StripeConnectionError",
+    message: expect.stringContaining("Request aborted due to timeout being reached (200ms)"),
+  });
+});
+
+test("a body that is no JSON is Stripe's error, not a success", async () => {
+  const { stripe } = await prepare((_request, response) => response.end("<html>proxy</html>"));
+
+  await expect(stripe.paymentIntents.retrieve("pi_1")).rejects.toMatchObject({
+    type: "StripeAPIError",
+  });
+});

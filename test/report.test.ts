@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+
+import type { Result } from "../lib/batch.ts";
+import { reportLine } from "../lib/report.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+function line(ending: Result["ending"], messageId = "order-1001") {
+  const delivery = { sqsMessageId: "sqs-1", receiptHandle: "handle-1", body: "", receiveCount: 2 };
+  const result: Result = { delivery, messageId, traceId: "trace-1", ending };
+  const context = { now: NOW, functionName: "payment-worker", requestId: "request-1" };
+  // As it is written: what is undefined is left out.
+  return JSON.parse(JSON.stringify(reportLine(result, context))) as Record<string, unknown>;
+}
+
+test("a charge is one line, and its metrics ride on it", () => {
+  expect(
+    line({
+      decision: "charged",
+      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+      attempt: 2,
+      takeOver: true,
+      stripeRequestId: "req_1",
+      claimMs: 5,
+      chargeMs: 800,
+      completeMs: 7,
+    }),
+  ).toEqual({
+    timestamp: "2026-11-29T12:00:00.000Z",
+    level: "INFO",
+    message: "charge succeeded",
+    decision: "charged",
+    messageId: "order-1001",
+    traceId: "trace-1",
+    receiveCount: 2,
+    sqsMessageId: "sqs-1",
+    requestId: "request-1",
+    attempt: 2,
+    takeOver: true,
+    stripeRequestId: "req_1",
+    claimMs: 5,
+    chargeMs: 800,
+    completeMs: 7,
+    outcome: "succeeded",
+    paymentIntentId: "pi_1",
+    FunctionName: "payment-worker",
+    _aws: {
+      Timestamp: 1_795_953_600_000,
+      CloudWatchMetrics: [
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "Succeeded", Unit: "Count" }],
+        },
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "ClaimToComplete", Unit: "Milliseconds" }],
+        },
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "TakeOver", Unit: "Count" }],
+        },
+      ],
+    },
+    Succeeded: 1,
+    ClaimToComplete: 812,
+    TakeOver: 1,
+  });
+});
+
+test("a refusal is counted over all and by its rule", () => {
+  const refused = line({ decision: "refused", refusal: { field: "data.amount", rule: "amount" } });
+
+  expect(refused).toMatchObject({
+    level: "ERROR",
+    message:
+      "refused: data.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+    field: "data.amount",
+    rule: "amount",
+    Refused: 1,
+    _aws: {
+      CloudWatchMetrics: [{ Dimensions: [["FunctionName"], ["FunctionName", "rule"]] }],
+    },
+  });
+});
+
+test("a transient failure is counted over all and by its kind, and keeps both request ids apart", () => {
+  const error = { kind: "stripe_unavailable", code: "http_503", requestId: "req_9" } as const;
+
+  expect(line({ decision: "transient", error, stripeRequestId: "req_9" })).toMatchObject({
+    level: "WARN",
+    message: "no outcome yet: stripe_unavailable",
+    kind: "stripe_unavailable",
+    code: "http_503",
+    requestId: "request-1",
+    stripeRequestId: "req_9",
+    TransientFailure: 1,
+    _aws: {
+      CloudWatchMetrics: [{ Dimensions: [["FunctionName"], ["FunctionName", "kind"]] }],
+    },
+  });
+});
+
+const endings: [Result["ending"], level: string, metric: string][] = [
+  [
+    { decision: "charged", outcome: { result: "processing", paymentIntentId: "pi_1" } },
+    "INFO",
+    "Processing",
+  ],
+  [
+    { decision: "charged", outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
+    "INFO",
+    "RequiresAction",
+  ],
+  [
+    { decision: "charged", outcome: { result: "declined", code: "card_declined" } },
+    "INFO",
+    "Declined",
+  ],
+  [
+    { decision: "duplicate", outcome: { result: "declined", code: "card_declined" } },
+    "INFO",
+    "Duplicate",
+  ],
+  [{ decision: "held", leaseExpiresAt: NOW }, "INFO", "Held"],
+  [{ decision: "lease_lost" }, "WARN", "LeaseLost"],
+  [{ decision: "not_started" }, "WARN", "NotStarted"],
+  [{ decision: "conflict" }, "ERROR", "Conflict"],
+  [{ decision: "rejected", error: { kind: "stripe_rejected" } }, "ERROR", "Rejected"],
+  [
+    { decision: "transient", error: { kind: "stripe_configuration" } },
+    "ERROR",
+    "ConfigurationError",
+  ],
+  [
+    {
+      decision: "charged",
+      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+      lookedUp: true,
+    },
+    "INFO",
+    "LookUp",
+  ],
+];
+
+test.each(endings)("%j is told at its level and counted", (ending, level, metric) => {
+  expect(line(ending)).toMatchObject({ level, [metric]: 1, decision: ending.decision });
+});
