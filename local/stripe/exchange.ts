@@ -24,15 +24,15 @@ export function createExchange({ now, decide, due, ledger, wait }: Parts) {
     response: ServerResponse,
   ): Promise<void> {
     const { method = "GET", headers } = request;
-    const url = new URL(request.url ?? "/", "http://localhost");
+    const [path = "", query = ""] = (request.url ?? "").split("?", 2);
     const body = await readBody(request);
     if (body === undefined) return;
-    const params = parseForm(method === "GET" ? url.search.slice(1) : body);
+    const params = parseForm(method === "GET" ? query : body);
     const record = ledger.request({
       id: `req_${randomBytes(7).toString("hex")}`,
       at: now(),
       method,
-      path: url.pathname,
+      path,
       idempotencyKey:
         method === "POST" ? headers["idempotency-key"]?.toString() || undefined : undefined,
       messageId: method === "POST" ? textHash(params, "metadata")["message_id"] : undefined,

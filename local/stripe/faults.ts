@@ -1,3 +1,4 @@
+import type { ArmedFault, Match } from "../faults.ts";
 import { forbidden, invalidKey, refusedKey } from "./api-keys.ts";
 import type { Failure } from "./decide.ts";
 import { type Answer, passingErrors } from "./errors.ts";
@@ -45,38 +46,31 @@ export type PassingError =
   | "unauthorized"
   | "forbidden";
 
-/** Which requests a fault applies to; every condition that is given must hold. */
-export type Match = {
-  method?: string;
-  /** Exact, or a pattern. */
-  path?: string | RegExp;
-  idempotencyKey?: string;
-  messageId?: string;
-  /** How many requests it applies to before it is spent. Once when absent; `Infinity` until removed. */
-  times?: number;
-};
-
-export type ArmedFault = {
-  /** How often it really happened. */
-  happened: () => number;
-  remove: () => void;
-};
+type Seen = Pick<RequestRecord, "method" | "path" | "idempotencyKey" | "messageId">;
 
 /** Faults that a test or the demo arms; the worker under test never knows. */
 export type Faults = {
-  add: (match: Match, fault: Fault) => ArmedFault;
+  add: (match: Match<Seen>, fault: Fault) => ArmedFault;
   /** Every request fails until it is removed: with a 503, or by a connection that is reset. */
   outage: (how: "unavailable" | "unreachable") => ArmedFault;
   removeAll: () => void;
 };
 
 export function createFaults() {
-  type Rule = { match: Match; fault: Fault; left: number; happened: number };
+  type Rule = {
+    matches: (seen: Seen) => boolean;
+    fault: Fault;
+    left: number;
+    happened: number;
+  };
   let rules: Rule[] = [];
 
   const faults: Faults = {
-    add(match, fault) {
-      const rule: Rule = { match, fault, left: match.times ?? 1, happened: 0 };
+    add({ where = () => true, times = 1, ...fields }, fault) {
+      const wanted = Object.entries(fields) as [keyof Seen, string | undefined][];
+      const matches = (seen: Seen) =>
+        wanted.every(([name, value]) => seen[name] === value) && where(seen);
+      const rule: Rule = { matches, fault, left: times, happened: 0 };
       rules = [...rules, rule];
       return { happened: () => rule.happened, remove: () => void (rule.left = 0) };
     },
@@ -98,7 +92,7 @@ export function createFaults() {
     rules = rules.filter((rule) => rule.left > 0);
     for (const rule of rules) {
       const { fault } = rule;
-      if (rule.left <= 0 || stageOf(fault) !== stage || !matches(rule.match, request)) continue;
+      if (rule.left <= 0 || stageOf(fault) !== stage || !rule.matches(request)) continue;
       if (!willExecute && failureOf(fault) !== undefined) continue;
       rule.left -= 1;
       rule.happened += 1;
@@ -133,18 +127,6 @@ function stageOf(fault: Fault): Stage {
 export function failureOf(fault: Fault): Failure | undefined {
   if (fault.kind === "storedError") return "before";
   return fault.kind === "storedErrorAfterCharge" ? "after" : undefined;
-}
-
-function matches(match: Match, request: RequestRecord): boolean {
-  return (
-    (match.method === undefined || match.method === request.method) &&
-    (match.idempotencyKey === undefined || match.idempotencyKey === request.idempotencyKey) &&
-    (match.messageId === undefined || match.messageId === request.messageId) &&
-    (match.path === undefined ||
-      (typeof match.path === "string"
-        ? match.path === request.path
-        : match.path.test(request.path)))
-  );
 }
 
 /** The answer of a `refuse` fault to this request. */

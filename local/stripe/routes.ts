@@ -76,7 +76,7 @@ export function createRoutes({ now, store, searchLagMs, charged }: World) {
     const id = /^\/v1\/payment_intents\/([^/]+)$/.exec(path)?.[1];
     if (method !== "GET" || id === undefined) return undefined;
     return read((_, { account }) => {
-      const intent = store.find(account, decodeURIComponent(id));
+      const intent = store.find(account, id);
       return intent
         ? { status: 200, body: intent }
         : resourceMissing("payment_intent", id, "intent", 404);

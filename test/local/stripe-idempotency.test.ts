@@ -89,6 +89,7 @@ test("other parameters under one key are an idempotency error, and the first cha
       "Keys for idempotent requests can only be used with the same parameters they were first used with. " +
       "Try using a key other than 'm-1' if you meant to execute a different request.",
   });
+  expect(error.headers?.["stripe-should-retry"]).toBe("false");
   expect(server.ledger.charges()).toMatchObject([{ amount: 500 }]);
 });
 

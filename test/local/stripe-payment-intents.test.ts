@@ -348,6 +348,19 @@ test("an unknown currency is refused with the list of those that Stripe takes", 
   );
 });
 
+test.for(["//", "/v1/payment_intents/%zz", "/v1/payment_intents/"])(
+  "the odd path %s is answered with 404",
+  async (path) => {
+    const { server } = await startedStripe();
+
+    const response = await fetch(server.url + path, {
+      headers: { authorization: "Bearer sk_test_local" },
+    });
+
+    expect(response.status).toBe(404);
+  },
+);
+
 test("an unknown URL is answered as Stripe does", async () => {
   const { stripe } = await startedStripe();
   const error = await failureOf(stripe.rawRequest("POST", "/v1/payment_intent"));
