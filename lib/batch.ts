@@ -4,7 +4,7 @@
 import { chargeParams, fingerprint } from "./charge.ts";
 import { decodeMessage } from "./message.ts";
 import type { PaymentMessage } from "./message.ts";
-import { processMessage } from "./protocol.ts";
+import { describeError, processMessage } from "./protocol.ts";
 import type { Deadline, Deps, Ending } from "./protocol.ts";
 import type { AttemptError } from "./record.ts";
 import type { Refusal } from "./refusal.ts";
@@ -29,7 +29,7 @@ export type Result = {
   ending: Ending | { decision: "refused"; refusal: Refusal };
 };
 
-/** Processes a batch. Results are in the order of the deliveries. Throws only on bugs. */
+/** Processes a batch. Results are in the order of the deliveries. Never throws. */
 export function processBatch(
   deliveries: readonly Delivery[],
   deps: Deps,
@@ -52,24 +52,26 @@ export function processBatch(
     return ending;
   };
 
+  const deliver = async (delivery: Delivery): Promise<Result> => {
+    const { body, schemaVersion } = delivery;
+    const decoded = decodeMessage(body, deps.now(), deps.timings, schemaVersion);
+    if (decoded.kind === "refused") {
+      const { refusal, messageId } = decoded;
+      const ending = { decision: "refused" as const, refusal };
+      return { delivery, ...(messageId && { messageId }), ending };
+    }
+    const { id: messageId, traceId } = decoded.message;
+    const ending = await runOnce(decoded.message);
+    return { delivery, messageId, ...(traceId && { traceId }), ending };
+  };
+
   return Promise.all(
-    deliveries.map(async (delivery): Promise<Result> => {
-      const { body, schemaVersion } = delivery;
-      const decoded = decodeMessage(body, deps.now(), deps.timings, schemaVersion);
-      if (decoded.kind === "refused") {
-        const { refusal, messageId } = decoded;
-        const ending = { decision: "refused" as const, refusal };
-        return { delivery, ...(messageId && { messageId }), ending };
-      }
-      const { message } = decoded;
-      const ending = await runOnce(message);
-      return {
-        delivery,
-        messageId: message.id,
-        ...(message.traceId && { traceId: message.traceId }),
-        ending,
-      };
-    }),
+    deliveries.map((delivery) =>
+      // A bug that one message hits must not bring the others back too.
+      deliver(delivery).catch((cause: unknown): Result => {
+        return { delivery, ending: { decision: "transient", error: describeError(cause) } };
+      }),
+    ),
   );
 }
 

@@ -50,7 +50,7 @@ export type ChargeAnswer =
   | { kind: "outcome"; outcome: Outcome; requestId?: string }
   | { kind: "error"; error: AttemptError };
 
-/** Stripe. The methods throw only on bugs. */
+/** Stripe. */
 export interface Charges {
   create(
     params: ChargeParams,
@@ -102,7 +102,7 @@ export type Deps = {
 /** What is left of the invocation, in ms. */
 export type Deadline = { remainingMs: () => number };
 
-/** Processes one delivery. Never throws: what nobody planned is a transient ending. */
+/** Processes one delivery. What nobody planned is a transient ending. */
 export async function processMessage(
   message: PaymentMessage,
   deps: Deps,

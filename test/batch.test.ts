@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { allUnavailable, retryDelaySeconds } from "../lib/batch.ts";
+import { allUnavailable, processBatch, retryDelaySeconds } from "../lib/batch.ts";
 import type { Result } from "../lib/batch.ts";
 import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
 
@@ -67,4 +67,69 @@ test("a batch is unavailable only when each of its messages is", () => {
   expect(allUnavailable([down, table])).toBe(true);
   expect(allUnavailable([down, inUse])).toBe(false);
   expect(allUnavailable([])).toBe(false);
+});
+
+test("a bug that one message hits does not bring the others back", async () => {
+  const body = (id: string) =>
+    JSON.stringify({
+      id,
+      createdAt: "2026-11-29T11:59:00Z",
+      amount: 1200,
+      currency: "eur",
+      customer: "cus_ada",
+      paymentMethod: "pm_card_visa",
+    });
+  const deliveries = ["hit", "spared"].map((id) => ({
+    sqsMessageId: `sqs-${id}`,
+    receiptHandle: `handle-${id}`,
+    body: body(id),
+    receiveCount: 1,
+  }));
+  const deps = {
+    timings: DEFAULT_WORKER_TIMINGS,
+    now: () => NOW,
+    newOwner: () => "owner-1",
+    records: {
+      claim: async () => undefined,
+      takeOver: async () => undefined,
+      complete: async ({ messageId }: { messageId: string }) => {
+        if (messageId === "hit") throw new TypeError("value 4242424242424242 is not a function");
+        return true;
+      },
+      release: async () => {},
+    },
+    charges: {
+      create: async () =>
+        ({ kind: "outcome", outcome: { result: "succeeded", paymentIntentId: "pi_1" } }) as const,
+      find: async () => ({ kind: "none" }) as const,
+    },
+  };
+
+  const results = await processBatch(deliveries, deps, { remainingMs: () => 60_000 });
+
+  expect(results.map(({ ending }) => ending.decision)).toEqual(["transient", "charged"]);
+  expect(results[0]?.ending).toMatchObject({ error: { kind: "unexpected", code: "TypeError" } });
+  expect(JSON.stringify(results[0]?.ending)).not.toContain("4242424242424242");
+});
+
+test("a clock that cannot be read fails each message by itself, not the batch", async () => {
+  const delivery = {
+    sqsMessageId: "sqs-1",
+    receiptHandle: "handle-1",
+    body: "{}",
+    receiveCount: 1,
+  };
+  const bug = () => {
+    throw new RangeError("no clock");
+  };
+  const deps = { timings: DEFAULT_WORKER_TIMINGS, now: bug } as unknown as Parameters<
+    typeof processBatch
+  >[1];
+
+  const [only] = await processBatch([delivery], deps, { remainingMs: () => 60_000 });
+
+  expect(only?.ending).toMatchObject({
+    decision: "transient",
+    error: { kind: "unexpected", code: "RangeError" },
+  });
 });
