@@ -11,6 +11,9 @@ import { executionRole } from "./execution-role.ts";
 import { Queues } from "./queues.ts";
 import type { StripeSecret } from "./stripe-secret.ts";
 
+/** Lambda gives CPU in proportion; below this, a cold start over TLS takes longer than it saves money. */
+export const MEMORY_MB = 512;
+
 const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker");
 
 export interface WorkerProps {
@@ -48,7 +51,7 @@ export class Worker extends Construct {
         queue: this.queues.queue,
         logGroup: this.logGroup,
       }),
-      memorySize: 512,
+      memorySize: MEMORY_MB,
       timeout: Duration.millis(timings.functionTimeoutMs),
       ...(props.reserveConcurrency && {
         reservedConcurrentExecutions: timings.reservedConcurrency,

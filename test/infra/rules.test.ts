@@ -1,7 +1,7 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 import type { Timings } from "../../lib/timing.ts";
-import { paymentWorker } from "./synth.ts";
+import { newApp, paymentWorker } from "./synth.ts";
 
 // Each pair stands on the two sides of one rule; the numbers are in ms.
 const RULES: {
@@ -55,11 +55,11 @@ const RULES: {
 ];
 
 test.each(RULES)("timings that keep $rule are synthesised", ({ holds }) => {
-  expect(() => paymentWorker(new Stack(new App(), "Stack"), { timings: holds })).not.toThrow();
+  expect(() => paymentWorker(new Stack(newApp(), "Stack"), { timings: holds })).not.toThrow();
 });
 
 test.each(RULES)("timings that break $rule stop synthesis and say so", ({ broken, says }) => {
-  const synthesise = () => paymentWorker(new Stack(new App(), "Stack"), { timings: broken });
+  const synthesise = () => paymentWorker(new Stack(newApp(), "Stack"), { timings: broken });
 
   expect(synthesise).toThrow(says);
   expect(synthesise).toThrow(/^Stack\/PaymentWorker breaks \d+ rule/);

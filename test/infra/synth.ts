@@ -1,16 +1,22 @@
 import { App, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { Construct } from "constructs";
+import cdk from "../../cdk.json" with { type: "json" };
 import { PaymentWorker, type PaymentWorkerProps } from "../../infra/payment-worker.ts";
 
 // CDK's own validator takes seconds; `cdk synth` runs it, a template test gains nothing from it.
 process.env["CDK_VALIDATION"] = "false";
 
+/** An app with the feature flags that a deployment has. */
+export function newApp(outdir?: string): App {
+  return new App({ context: cdk.context, ...(outdir && { outdir }) });
+}
+
 /** The template of a stack that holds one payment worker and what `props` adds to the stack. */
 export function templateOf(
   props: (stack: Stack) => Partial<PaymentWorkerProps> = () => ({}),
 ): Template {
-  const stack = new Stack(new App(), "Stack");
+  const stack = new Stack(newApp(), "Stack");
   paymentWorker(stack, props(stack));
   return Template.fromStack(stack);
 }
@@ -28,4 +34,18 @@ export function paymentWorker(
 /** The properties of every resource of a type, in the order of the template. */
 export function propertiesOf(template: Template, type: string): Record<string, unknown>[] {
   return Object.values(template.findResources(type)).map((resource) => resource["Properties"]);
+}
+
+type Statement = { Sid: string; Resource: unknown };
+
+/** The statements of the function's policy, by their sid. */
+export function statementsOf(template: Template): Record<string, Statement> {
+  const policies = propertiesOf(template, "AWS::IAM::ManagedPolicy") as {
+    PolicyDocument: { Statement: Statement[] };
+  }[];
+  return Object.fromEntries(
+    policies
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .map((statement) => [statement.Sid, statement]),
+  );
 }

@@ -2,7 +2,7 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { expect, test } from "vitest";
-import { propertiesOf, templateOf } from "./synth.ts";
+import { propertiesOf, statementsOf, templateOf } from "./synth.ts";
 
 const template = templateOf();
 
@@ -10,16 +10,6 @@ const ref = (logicalId: string) => ({ Ref: expect.stringContaining(logicalId) })
 const arn = (logicalId: string) => ({
   "Fn::GetAtt": [expect.stringContaining(logicalId), "Arn"],
 });
-
-/** The statements of the function's role, by their sid. */
-function statements(of = template): Record<string, { Action: unknown; Resource: unknown }> {
-  const policies = of.findResources("AWS::IAM::Policy");
-  return Object.fromEntries(
-    Object.values(policies)
-      .flatMap((policy) => policy["Properties"].PolicyDocument.Statement)
-      .map((statement) => [statement.Sid, statement]),
-  );
-}
 
 test("the table is keyed by the message id, billed by request, expires items and can be restored", () => {
   expect(propertiesOf(template, "AWS::DynamoDB::Table")).toMatchObject([
@@ -111,7 +101,7 @@ test("both queues are encrypted and refuse requests without TLS", () => {
 });
 
 test("the function may make exactly the calls that it makes, on exactly its own resources", () => {
-  expect(statements()).toStrictEqual({
+  expect(statementsOf(template)).toStrictEqual({
     Claim: {
       Sid: "Claim",
       Effect: "Allow",
@@ -122,10 +112,10 @@ test("the function may make exactly the calls that it makes, on exactly its own 
       Sid: "Consume",
       Effect: "Allow",
       Action: [
-        "sqs:ReceiveMessage",
+        "sqs:ChangeMessageVisibility",
         "sqs:DeleteMessage",
         "sqs:GetQueueAttributes",
-        "sqs:ChangeMessageVisibility",
+        "sqs:ReceiveMessage",
       ],
       Resource: arn("Payments"),
     },
@@ -142,7 +132,9 @@ test("the function may make exactly the calls that it makes, on exactly its own 
       Resource: arn("Logs"),
     },
   });
-  expect(propertiesOf(template, "AWS::IAM::Role")[0]).not.toHaveProperty("ManagedPolicyArns");
+  expect(propertiesOf(template, "AWS::IAM::Role")).toMatchObject([
+    { ManagedPolicyArns: [ref("Policy")] },
+  ]);
 });
 
 test("the template holds no Stripe key and asks for no generated one", () => {
@@ -162,7 +154,7 @@ test("a secret that exists already is used and none is created", () => {
   expect(propertiesOf(imported, "AWS::Lambda::Function")).toMatchObject([
     { Environment: { Variables: { STRIPE_SECRET_ARN: secretArn } } },
   ]);
-  expect(statements(imported)["ReadStripeKey"]?.Resource).toBe(secretArn);
+  expect(statementsOf(imported)["ReadStripeKey"]?.Resource).toBe(secretArn);
 });
 
 test("a secret with a key of its own can be decrypted", () => {
@@ -173,7 +165,7 @@ test("a secret with a key of its own can be decrypted", () => {
     }),
   }));
 
-  expect(statements(imported)["DecryptStripeKey"]).toMatchObject({
+  expect(statementsOf(imported)["DecryptStripeKey"]).toMatchObject({
     Action: "kms:Decrypt",
     Resource: "arn:aws:kms:eu-west-1:111122223333:key/k1",
   });
