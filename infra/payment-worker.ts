@@ -1,7 +1,15 @@
 import type { RemovalPolicy } from "aws-cdk-lib";
+import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as logs from "aws-cdk-lib/aws-logs";
+import type * as sns from "aws-cdk-lib/aws-sns";
+import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { DEFAULT_TIMINGS, violations, type Timings } from "../lib/timing.ts";
+import { Alarms } from "./alarms.ts";
+import { dashboard } from "./dashboard.ts";
 import { RecordsTable } from "./records-table.ts";
 import { emptyStripeSecret, type StripeSecret } from "./stripe-secret.ts";
 import { Worker } from "./worker.ts";
@@ -13,6 +21,8 @@ export interface PaymentWorkerProps {
   readonly stripeSecret?: StripeSecret;
   /** Encrypts everything at rest. Absent: keys that AWS owns. See `encryptionKey()` for one that fits. */
   readonly encryptionKey?: kms.IKey;
+  /** Told of every alarm and of its end. Absent: the alarms show on the dashboard only. */
+  readonly alarmTopic?: sns.ITopic;
   /**
    * `false` reserves no concurrency for the function: only for an account whose concurrency quota is too
    * small to reserve from (new accounts have 10). Another function may then starve this one. Default `true`.
@@ -29,9 +39,14 @@ export interface PaymentWorkerProps {
  * invocation, say, charges customers twice, and no alarm would tell.
  */
 export class PaymentWorker extends Construct {
-  readonly records: RecordsTable;
+  /** Producers send here: `queue.grantSendMessages(producer)`. */
+  readonly queue: sqs.Queue;
+  readonly deadLetterQueue: sqs.Queue;
+  readonly table: dynamodb.Table;
+  readonly function: lambda.Function;
+  readonly logGroup: logs.LogGroup;
   readonly stripeSecret: StripeSecret;
-  readonly worker: Worker;
+  readonly alarms: readonly cloudwatch.Alarm[];
 
   constructor(scope: Construct, id: string, props: PaymentWorkerProps) {
     super(scope, id);
@@ -48,14 +63,24 @@ export class PaymentWorker extends Construct {
       removalPolicy: props.removalPolicy,
       ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
     };
-    this.records = new RecordsTable(this, "Records", shared);
+    this.table = new RecordsTable(this, "Records", shared).table;
     this.stripeSecret = props.stripeSecret ?? emptyStripeSecret(this, "StripeKey", shared);
-    this.worker = new Worker(this, "Worker", {
+    const worker = new Worker(this, "Worker", {
       ...shared,
       timings,
       reserveConcurrency: props.reserveConcurrency ?? true,
-      table: this.records.table,
+      table: this.table,
       stripeSecret: this.stripeSecret,
     });
+    this.queue = worker.queues.queue;
+    this.deadLetterQueue = worker.queues.deadLetterQueue;
+    this.function = worker.function;
+    this.logGroup = worker.logGroup;
+    this.alarms = new Alarms(this, "Alarms", {
+      worker,
+      timings,
+      ...(props.alarmTopic && { topic: props.alarmTopic }),
+    }).all;
+    dashboard(this, "Dashboard", { worker, table: this.table, alarms: this.alarms });
   }
 }

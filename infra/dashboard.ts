@@ -1,0 +1,142 @@
+import { Duration } from "aws-cdk-lib";
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import type { Construct } from "constructs";
+import { costs } from "./costs.ts";
+import { claimToComplete, count, countBy, type WorkerMetric } from "./metrics.ts";
+import type { Worker } from "./worker.ts";
+
+export interface DashboardProps {
+  readonly worker: Worker;
+  readonly table: dynamodb.Table;
+  readonly alarms: readonly cloudwatch.IAlarm[];
+}
+
+const PERIOD = Duration.minutes(5);
+const HEIGHT = 6;
+
+/**
+ * Four questions, in the order in which an operator asks them: are customers being charged, is anything
+ * stuck, is Stripe or AWS the cause, and what does it cost.
+ */
+export function dashboard(
+  scope: Construct,
+  id: string,
+  props: DashboardProps,
+): cloudwatch.Dashboard {
+  const { worker, table, alarms } = props;
+  const { queue, deadLetterQueue } = worker.queues;
+  const counts = (...names: WorkerMetric[]) => names.map((name) => count(worker, name, PERIOD));
+  const maximum = { period: PERIOD, statistic: "Maximum" };
+  const total = { period: PERIOD, statistic: "Sum" };
+
+  return new cloudwatch.Dashboard(scope, id, {
+    defaultInterval: Duration.hours(12),
+    widgets: [
+      [
+        new cloudwatch.AlarmStatusWidget({
+          title: "Alarms",
+          alarms: [...alarms],
+          width: 24,
+          height: 3,
+        }),
+      ],
+      heading("Are customers being charged?"),
+      [
+        new cloudwatch.GraphWidget({
+          title: "Outcomes",
+          left: counts("Succeeded", "Processing", "RequiresAction", "Declined"),
+          stacked: true,
+          ...size(12),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "From claim to outcome (ms)",
+          left: ["p50", "p90", "p99"].map((p) => claimToComplete(worker, p, PERIOD)),
+          ...size(6),
+        }),
+        new cloudwatch.SingleValueWidget({
+          title: "In this time",
+          metrics: counts("Succeeded", "Declined", "Duplicate"),
+          setPeriodToTimeRange: true,
+          ...size(6),
+        }),
+      ],
+      heading("Is anything stuck?"),
+      [
+        new cloudwatch.GraphWidget({
+          title: "Queue",
+          left: [
+            queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "waiting" }),
+            queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: "in flight" }),
+          ],
+          right: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: "oldest (s)" })],
+          ...size(8),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "Dead-letter queue",
+          left: [
+            deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+              ...maximum,
+              label: "waiting",
+            }),
+          ],
+          right: [
+            deadLetterQueue.metricApproximateAgeOfOldestMessage({
+              ...maximum,
+              label: "oldest (s)",
+            }),
+          ],
+          ...size(8),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "Deliveries without an outcome",
+          left: counts("TransientFailure", "Held", "NotStarted", "LeaseLost", "TakeOver"),
+          ...size(8),
+        }),
+      ],
+      heading("Is Stripe, AWS or a sender the cause?"),
+      [
+        new cloudwatch.GraphWidget({
+          title: "Failures by kind",
+          left: [countBy(worker, "TransientFailure", "kind", PERIOD)],
+          ...size(6),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "Refusals by rule, conflicts and rejections",
+          left: [countBy(worker, "Refused", "rule", PERIOD), ...counts("Conflict", "Rejected")],
+          ...size(6),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "Function",
+          left: [
+            worker.function.metricErrors({ ...total, label: "errors" }),
+            worker.function.metricThrottles({ ...total, label: "throttles" }),
+          ],
+          right: [worker.function.metricDuration({ ...maximum, label: "longest (ms)" })],
+          ...size(6),
+        }),
+        new cloudwatch.GraphWidget({
+          title: "Table",
+          left: [table.metric("WriteThrottleEvents", { ...total, label: "throttled writes" })],
+          right: ["PutItem", "UpdateItem"].map((operation) =>
+            table.metricSuccessfulRequestLatency({
+              period: PERIOD,
+              statistic: "p99",
+              label: `${operation} p99 (ms)`,
+              dimensionsMap: { Operation: operation },
+            }),
+          ),
+          ...size(6),
+        }),
+      ],
+      heading("What does it cost?"),
+      [costs(worker, table, size(24))],
+    ],
+  });
+}
+
+const heading = (question: string): cloudwatch.IWidget[] => [
+  new cloudwatch.TextWidget({ markdown: `## ${question}`, width: 24, height: 1 }),
+];
+
+const size = (width: number) => ({ width, height: HEIGHT });

@@ -1,0 +1,73 @@
+import type { Duration } from "aws-cdk-lib";
+import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type { Worker } from "./worker.ts";
+
+/** The namespace of the metrics that the worker writes into its log, each for its function. */
+const NAMESPACE = "PaymentWorker";
+
+export type WorkerMetric =
+  | "Succeeded"
+  | "Processing"
+  | "RequiresAction"
+  | "Declined"
+  | "Duplicate"
+  | "TakeOver"
+  | "LookUp"
+  | "Held"
+  | "LeaseLost"
+  | "NotStarted"
+  | "Refused"
+  | "Conflict"
+  | "Rejected"
+  | "TransientFailure"
+  | "ConfigurationError";
+
+/** How often something happened in a period. */
+export function count(
+  worker: Worker,
+  metricName: WorkerMetric,
+  period: Duration,
+): cloudwatch.Metric {
+  return workerMetric(worker, { metricName, period, statistic: "Sum" });
+}
+
+/** Time from claim to recorded outcome, in ms; `statistic` is a percentile such as `p99`. */
+export function claimToComplete(
+  worker: Worker,
+  statistic: string,
+  period: Duration,
+): cloudwatch.Metric {
+  return workerMetric(worker, {
+    metricName: "ClaimToComplete",
+    period,
+    statistic,
+    label: statistic,
+  });
+}
+
+/** A counter split by one more dimension: every value that occurred is a line of its own. */
+export function countBy(
+  worker: Worker,
+  metricName: WorkerMetric,
+  dimension: "rule" | "kind",
+  period: Duration,
+): cloudwatch.MathExpression {
+  const schema = `{${NAMESPACE},FunctionName,${dimension}}`;
+  const where = `MetricName="${metricName}" FunctionName="${worker.function.functionName}"`;
+  return new cloudwatch.MathExpression({
+    expression: `SEARCH('${schema} ${where}', 'Sum', ${period.toSeconds()})`,
+    period,
+    label: "",
+  });
+}
+
+function workerMetric(
+  worker: Worker,
+  props: Omit<cloudwatch.MetricProps, "namespace" | "dimensionsMap">,
+): cloudwatch.Metric {
+  return new cloudwatch.Metric({
+    ...props,
+    namespace: NAMESPACE,
+    dimensionsMap: { FunctionName: worker.function.functionName },
+  });
+}

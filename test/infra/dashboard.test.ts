@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { propertiesOf, templateOf } from "./synth.ts";
+
+type Widget = {
+  type: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  properties: { title?: string; markdown?: string; metrics?: unknown[][]; alarms?: unknown[] };
+};
+
+// The body is a string in pieces with references between them; a name stands in for each.
+const [dashboard] = propertiesOf(templateOf(), "AWS::CloudWatch::Dashboard") as {
+  DashboardBody: { "Fn::Join": [string, unknown[]] };
+}[];
+const pieces = dashboard?.DashboardBody["Fn::Join"][1] ?? [];
+const body = pieces.map((piece) => (typeof piece === "string" ? piece : "resource")).join("");
+const widgets: Widget[] = JSON.parse(body).widgets;
+
+test("it answers four questions from top to bottom, after the alarms", () => {
+  expect(
+    widgets
+      .map(({ type, properties }) => properties.markdown ?? type)
+      .filter((text) => text !== "metric"),
+  ).toStrictEqual([
+    "alarm",
+    "## Are customers being charged?",
+    "## Is anything stuck?",
+    "## Is Stripe, AWS or a sender the cause?",
+    "## What does it cost?",
+  ]);
+});
+
+test("it shows every alarm", () => {
+  expect(widgets[0]?.properties.alarms).toHaveLength(11);
+});
+
+test("its widgets fill the grid without an overlap", () => {
+  const cells = new Set<string>();
+  for (const { x, y, width, height } of widgets) {
+    expect(x + width).toBeLessThanOrEqual(24);
+    for (let column = x; column < x + width; column++) {
+      for (let row = y; row < y + height; row++) cells.add(`${column},${row}`);
+    }
+  }
+  // 24 columns of: alarms 3, four headings 1 each, four rows of graphs 6 each.
+  expect(cells.size).toBe(24 * 31);
+});
+
+test("failures and refusals are split into a line for each kind and rule", () => {
+  expect(body).toContain(
+    `SEARCH('{PaymentWorker,FunctionName,kind} MetricName=\\"TransientFailure\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
+  );
+  expect(body).toContain(
+    `SEARCH('{PaymentWorker,FunctionName,rule} MetricName=\\"Refused\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
+  );
+});
+
+test("the function's price is by its memory and its milliseconds", () => {
+  expect(body).toContain("(0.2 * calls + 13.3334 * 0.5 * ms / 1000) / 1000000");
+});
