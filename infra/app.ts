@@ -1,4 +1,5 @@
-import { App, Tags } from "aws-cdk-lib";
+import { App, Tags, Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks } from "cdk-nag";
 import { PaymentWorkerStack } from "./payment-worker-stack.ts";
 import { dev, prod } from "./stages.ts";
 
@@ -8,3 +9,5 @@ for (const stage of [dev, prod]) {
   Tags.of(stack).add("service", "payment-worker");
   Tags.of(stack).add("stage", stage.name);
 }
+// Synthesis fails on a finding that nobody has given a reason for.
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { AwsSolutionsChecks, NIST80053R5Checks, ServerlessChecks, type NagPack } from "cdk-nag";
+import type { App } from "aws-cdk-lib";
+import { beforeAll, expect, test } from "vitest";
+import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
+import { dev, prod } from "../../infra/stages.ts";
+import { newApp } from "./synth.ts";
+
+const PAGE = readFileSync(new URL("../../docs/security-findings.md", import.meta.url), "utf8");
+
+let app: App;
+
+beforeAll(() => {
+  app = newApp();
+  for (const stage of [dev, prod]) {
+    void new PaymentWorkerStack(app, stage.name, stage);
+  }
+});
+
+/** Each rule that `pack` finds broken, with the stages, acknowledged or not. */
+function findings(pack: NagPack): string[] {
+  const { violations } = pack.validate({
+    appConstruct: app,
+    templatePaths: [],
+    stackTemplates: [],
+  });
+  return violations
+    .map(({ ruleName, violatingResources }) => {
+      const stages = new Set(
+        violatingResources.map(({ constructPath = "" }) => constructPath.split("/")[0]),
+      );
+      return `${ruleName} | ${stages.size === 2 ? "both" : [...stages].join()}`;
+    })
+    .toSorted();
+}
+
+/** The rows of a section of the page: finding and stages. */
+function listed(section: string): string[] {
+  const text = PAGE.split(/^## /m).find((part) => part.startsWith(section)) ?? "";
+  return [...text.matchAll(/^\| (\S+) \| (both|dev|prod) \|/gm)]
+    .map(([, rule, stages]) => `${rule} | ${stages}`)
+    .toSorted();
+}
+
+test("every AwsSolutions finding is acknowledged", () => {
+  expect(listed("AwsSolutions")).toHaveLength(1);
+  expect(findings(new AwsSolutionsChecks(app))).toStrictEqual([]);
+});
+
+test("every NIST 800-53 finding is listed with an answer, and no other", () => {
+  expect(listed("NIST 800-53 revision 5")).toHaveLength(8);
+  expect(findings(new NIST80053R5Checks(app))).toStrictEqual(listed("NIST 800-53 revision 5"));
+});
+
+test("every finding of the Serverless pack is listed with an answer, and no other", () => {
+  expect(listed("Serverless")).toHaveLength(4);
+  expect(findings(new ServerlessChecks(app))).toStrictEqual(listed("Serverless"));
+});
