@@ -1,5 +1,8 @@
 import { CfnOutput, RemovalPolicy, Stack } from "aws-cdk-lib";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import * as sns from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import { encryptionKey } from "./encryption-key.ts";
 import { PaymentWorker } from "./payment-worker.ts";
 import type { Stage } from "./stages.ts";
 
@@ -11,15 +14,30 @@ export class PaymentWorkerStack extends Stack {
       ...(stage.env && { env: stage.env }),
       terminationProtection: stage.removalPolicy === RemovalPolicy.RETAIN,
     });
-    const { worker, records, stripeSecret } = new PaymentWorker(this, "PaymentWorker", stage);
+    const { removalPolicy, reserveConcurrency, alarmTopicArn, stripeSecretArn } = stage;
+    const worker = new PaymentWorker(this, "PaymentWorker", {
+      removalPolicy,
+      reserveConcurrency,
+      ...(stage.customerManagedKey && {
+        encryptionKey: encryptionKey(this, "Key", removalPolicy),
+      }),
+      ...(alarmTopicArn && { alarmTopic: sns.Topic.fromTopicArn(this, "Topic", alarmTopicArn) }),
+      ...(stripeSecretArn && {
+        stripeSecret: secretsmanager.Secret.fromSecretCompleteArn(this, "Secret", stripeSecretArn),
+      }),
+    });
 
     const output = (name: string, value: string, description: string) =>
       new CfnOutput(this, name, { value, description });
-    output("QueueUrl", worker.queues.queue.queueUrl, "Send payment messages here");
-    output("DlqUrl", worker.queues.deadLetterQueue.queueUrl, "Messages that need an operator");
-    output("TableName", records.table.tableName, "The idempotency records");
+    output("QueueUrl", worker.queue.queueUrl, "Send payment messages here");
+    output("DlqUrl", worker.deadLetterQueue.queueUrl, "Messages that need an operator");
+    output("TableName", worker.table.tableName, "The idempotency records");
     output("FunctionName", worker.function.functionName, "The worker");
-    output("SecretArn", stripeSecret.secretArn, "Put the Stripe key here, as a plain string");
+    output(
+      "SecretArn",
+      worker.stripeSecret.secretArn,
+      "Put the Stripe key here, as a plain string",
+    );
     output("LogGroupName", worker.logGroup.logGroupName, "The worker's log");
   }
 }

@@ -1,23 +1,34 @@
-import { RemovalPolicy } from "aws-cdk-lib";
-import type { Environment } from "aws-cdk-lib";
+import { RemovalPolicy, type Environment } from "aws-cdk-lib";
 
-/** What differs between deployments. A new stage is one more constant and one more line in app.ts. */
+/** What differs between deployments. A new stage is one more constant here, and its name in app.ts. */
 export interface Stage {
   readonly name: string;
   /** Account and region. Absent: those of the credentials that deploy. */
   readonly env?: Environment;
-  /** Whether the table, the queues, the secret and the logs outlive the stack. */
+  /** Whether the records, the queues, the secret and the logs outlive the stack. */
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
+  /** Whether the stack has an encryption key of its own; if not, AWS's keys encrypt. */
+  readonly customerManagedKey: boolean;
+  /** See `PaymentWorkerProps`: new accounts are too small to reserve from. */
+  readonly reserveConcurrency: boolean;
+  /** An SNS topic that tells somebody. Absent: the alarms show on the dashboard only. */
+  readonly alarmTopicArn?: string;
+  /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */
+  readonly stripeSecretArn?: string;
 }
 
-/** Leaves nothing behind when it is destroyed. */
+/** Deploys into a new account, and leaves nothing behind when it is destroyed. */
 export const dev: Stage = {
   name: "dev",
   removalPolicy: RemovalPolicy.DESTROY,
+  customerManagedKey: false,
+  reserveConcurrency: false,
 };
 
 /** Keeps what it has recorded whatever happens to the stack. */
 export const prod: Stage = {
   name: "prod",
   removalPolicy: RemovalPolicy.RETAIN,
+  customerManagedKey: true,
+  reserveConcurrency: true,
 };
