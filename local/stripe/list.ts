@@ -2,7 +2,7 @@ import { type Answer, invalidRequest, resourceMissing } from "./errors.ts";
 import type { Params } from "./form.ts";
 import { type Known, shown, text, textHash, unknownParameter } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
-import type { PaymentIntent } from "./payment-intents.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 
 const comparisons = {
   gt: (created: number, bound: number) => created > bound,

@@ -1,4 +1,4 @@
-import type { PaymentIntent } from "./payment-intents.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 
 export type Stored = { intent: PaymentIntent; createdMs: number };
 

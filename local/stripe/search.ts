@@ -3,7 +3,7 @@ import type { Params } from "./form.ts";
 import { limitOf, limitProblem } from "./list.ts";
 import { missingParameter, text, unknownParameter } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
-import type { PaymentIntent } from "./payment-intents.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 
 type Clause = (intent: PaymentIntent) => boolean;
 

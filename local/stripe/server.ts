@@ -8,7 +8,7 @@ import { createFaults, type Faults } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
-import type { PaymentIntent } from "./payment-intents.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";
 
 export type StripeServer = {
