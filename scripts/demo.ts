@@ -1,11 +1,11 @@
 // npm run demo: the worker among failures, and what became of each payment.
+import { build } from "./build.ts";
 import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
 import type { PlannedFault } from "./demo/faults.ts";
 import { faultTable, lastLine, messageTable } from "./demo/print.ts";
 import { openStage, type Stage } from "./demo/stage.ts";
 import { play } from "./demo/story.ts";
 import { isKept, judge, type Evidence } from "./demo/verdict.ts";
-import { freshBundle } from "./fresh-bundle.ts";
 
 const HELP = `
 npm run demo      plays a few dozen payments through the worker, with everything that goes wrong
@@ -22,7 +22,7 @@ await runCommand(async () => {
   }
   const startedAt = performance.now();
   const interrupted = interruption().then(() => undefined);
-  await freshBundle();
+  await build();
   const stage = await openStage();
   const tell = (sentence: string): void => {
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);

@@ -1,7 +1,8 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "./build.ts";
 import { readArguments, runCommand, UsageError } from "./command.ts";
-import { freshBundle } from "./fresh-bundle.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { invokeOnce } from "../local/event-source/invoke-once.ts";
 import { startStack } from "../local/stack.ts";
@@ -20,6 +21,8 @@ visibility of a message that failed.
 Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
 `;
 
+const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker", "index.js");
+
 const NO_AGE_LIMIT = {
   MAX_MESSAGE_AGE_SECONDS: "900000000",
   RECORD_TTL_SECONDS: "999000000",
@@ -32,13 +35,13 @@ await runCommand(async () => {
     throw new UsageError("Name one event file, such as events/payment.json. See --help.");
   }
   const event = readEvent(file);
-  const bundle = await freshBundle();
+  await build();
 
   const running = findRunningStack();
   const fresh = running ? undefined : await startStack();
   try {
     const result = await invokeOnce(
-      bundle,
+      BUNDLE,
       event,
       { ...(running ?? fresh)?.env, ...NO_AGE_LIMIT },
       running?.functionTimeoutMs ?? fresh?.worker.functionTimeoutMs ?? 0,

@@ -1,7 +1,7 @@
 // npm start: the worker with everything around it, on this machine, until Ctrl-C.
+import { build } from "./build.ts";
 import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
 import { follow } from "./follow.ts";
-import { freshBundle } from "./fresh-bundle.ts";
 import { announceStack, findRunningStack, withdrawStack } from "./running-stack.ts";
 import { startStack, type Stack } from "../local/stack.ts";
 
@@ -23,7 +23,7 @@ await runCommand(async () => {
       `A local stack is running already (process ${other.pid}): use that one, or stop it with Ctrl-C in its terminal.`,
     );
   }
-  await freshBundle();
+  await build();
   const interrupted = interruption();
   const stack = await startStack(follow(console.log));
   try {

@@ -37,7 +37,7 @@ export type Verdict = {
   messages: number;
   deliveries: number;
   charges: number;
-  /** Charges beyond the first of a message id. */
+  /** Charges that are not the first of a message id that was sent. */
   doubleCharges: number;
   /** Bodies that ended neither in an outcome that Stripe confirms nor in the dead-letter queue. */
   lost: number;
@@ -61,13 +61,13 @@ export function judge(evidence: Evidence): Verdict {
   });
   const sum = (value: (row: Row) => number): number =>
     rows.reduce((total, row) => total + value(row), 0);
+  const charges = evidence.intents.filter(({ status }) => MONEY_TAKEN.has(status)).length;
   return {
     rows,
     messages: ids.length,
     deliveries: sum((row) => row.deliveries),
-    // A charge for an id that nobody sent counts too.
-    charges: evidence.intents.filter(({ status }) => MONEY_TAKEN.has(status)).length,
-    doubleCharges: sum((row) => Math.max(0, row.charges - 1)),
+    charges,
+    doubleCharges: charges - rows.filter((row) => row.charges > 0).length,
     lost: evidence.sent.filter((sent) => endingOf(sent, evidence) === LOST).length,
     unfinished: evidence.sent.filter((sent) => endingOf(sent, evidence) === UNFINISHED).length,
   };
