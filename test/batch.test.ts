@@ -13,6 +13,18 @@ function result(ending: Result["ending"], receiveCount = 1): Result {
 
 const transient = (kind: "stripe_unavailable" | "stripe_key_in_use" | "table_unavailable") =>
   ({ decision: "transient", error: { kind } }) as const;
+const body = (id: string) =>
+  JSON.stringify({
+    id,
+    createdAt: "2026-11-29T11:59:00Z",
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+  });
+const bug = () => {
+  throw new RangeError("no clock");
+};
 const delay = (of: Result, random: number) =>
   retryDelaySeconds(of, DEFAULT_WORKER_TIMINGS, NOW, random);
 
@@ -70,15 +82,6 @@ test("a batch is unavailable only when each of its messages is", () => {
 });
 
 test("a bug that one message hits does not bring the others back", async () => {
-  const body = (id: string) =>
-    JSON.stringify({
-      id,
-      createdAt: "2026-11-29T11:59:00Z",
-      amount: 1200,
-      currency: "eur",
-      customer: "cus_ada",
-      paymentMethod: "pm_card_visa",
-    });
   const deliveries = ["hit", "spared"].map((id) => ({
     sqsMessageId: `sqs-${id}`,
     receiptHandle: `handle-${id}`,
@@ -118,9 +121,6 @@ test("a clock that cannot be read fails each message by itself, not the batch", 
     receiptHandle: "handle-1",
     body: "{}",
     receiveCount: 1,
-  };
-  const bug = () => {
-    throw new RangeError("no clock");
   };
   const deps = { timings: DEFAULT_WORKER_TIMINGS, now: bug } as unknown as Parameters<
     typeof processBatch
