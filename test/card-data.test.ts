@@ -31,12 +31,18 @@ test.each([
   expect(containsCardNumber(text)).toBe(false);
 });
 
-test.each(["cvc", "CVV", "cvv2", "card_cvc", "cardCvv", "security-code", "Card Security Code", "cvcCode"])(
-  "a field called %s would hold a security code",
-  (name) => {
-    expect(namesSecurityCode(name)).toBe(true);
-  },
-);
+test.each([
+  "cvc",
+  "CVV",
+  "cvv2",
+  "card_cvc",
+  "cardCvv",
+  "security-code",
+  "Card Security Code",
+  "cvcCode",
+])("a field called %s would hold a security code", (name) => {
+  expect(namesSecurityCode(name)).toBe(true);
+});
 
 test.each(["cid", "csv", "discount", "verification", "code", "currency"])(
   "a field called %s would not",

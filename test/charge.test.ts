@@ -33,7 +33,9 @@ test("what reaches Stripe is the payment, confirmed off session, with the messag
 
 test("the fingerprint is the SHA-256 of the parameters in sorted order", () => {
   // printf '%s' '{"amount":1200,…,"statement_descriptor_suffix":"TICKETS"}' | sha256sum
-  expect(fingerprint(chargeParams(message))).toBe("6e3e16a1070517359005a6f3052bf382dcd7ae77b29adc333ab4153718898bbd");
+  expect(fingerprint(chargeParams(message))).toBe(
+    "6e3e16a1070517359005a6f3052bf382dcd7ae77b29adc333ab4153718898bbd",
+  );
 });
 
 test("the order of the sender's fields and the trace id do not change the fingerprint", () => {

@@ -41,7 +41,11 @@ const edges: [rule: string, kept: Partial<Timings>, broken: Partial<Timings>][] 
     { queueRetentionMs: 4 * DAY, deadLetterRetentionMs: 4 * DAY + 1 },
     { queueRetentionMs: 4 * DAY, deadLetterRetentionMs: 4 * DAY },
   ],
-  ["dead-letter-before-retention", { queueRetentionMs: 12_600_000 }, { queueRetentionMs: 12_599_999 }],
+  [
+    "dead-letter-before-retention",
+    { queueRetentionMs: 12_600_000 },
+    { queueRetentionMs: 12_599_999 },
+  ],
   ["outage", { outageMs: 4_065_000 }, { outageMs: 4_065_001 }],
   ["receive-count", { maxReceiveCount: 5, outageMs: 0 }, { maxReceiveCount: 4, outageMs: 0 }],
   ["reserved-concurrency", { reservedConcurrency: 2 }, { reservedConcurrency: 1 }],
@@ -82,9 +86,7 @@ test("a function with less concurrency than its event source is refused", () => 
 test("the back-off doubles from its base to its cap", () => {
   const ceilings = [1, 2, 3, 4, 5, 6, 7, 1_000].map((n) => backoffCeilingMs(DEFAULT_TIMINGS, n));
 
-  expect(ceilings).toEqual([
-    30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000,
-  ]);
+  expect(ceilings).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000]);
 });
 
 test("fourteen receives keep a message out of the dead-letter queue for over an hour", () => {
