@@ -1,6 +1,6 @@
 // How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Stack } from "../local/stack.ts";
 
 export type RunningStack = {
@@ -15,7 +15,8 @@ export type RunningStack = {
   env: Record<string, string>;
 };
 
-const FILE = join(import.meta.dirname, "..", ".local", "stack.json");
+// npm runs every command in the project's folder.
+const FILE = resolve(".local", "stack.json");
 
 /** The stack that runs now; `undefined` when there is none, or only the file of one that was killed. */
 export function findRunningStack(): RunningStack | undefined {
