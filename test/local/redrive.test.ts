@@ -8,7 +8,9 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { createFauxqs } from "../../local/queue/fauxqs.ts";
+import { createMoveTasks } from "../../local/queue/move-tasks.ts";
 import { failureOf, startedQueue } from "./aws-fixture.ts";
 
 const send = (QueueUrl: string, MessageBody: string) =>
@@ -166,6 +168,10 @@ test("what is in flight in the dead-letter queue, and what comes to it later, st
   await client.send(send(dlqUrl, "later"));
   await ended(client, dlqArn);
 
+  expect(await latestTask(client, dlqArn)).toMatchObject({
+    Status: "COMPLETED",
+    ApproximateNumberOfMessagesMoved: 1,
+  });
   expect(await queue.messages(queueUrl)).toMatchObject([{ body: "visible" }]);
   expect(await queue.messages(dlqUrl)).toMatchObject([
     { body: "later", state: "visible" },
@@ -264,6 +270,39 @@ test("a task whose destination is deleted fails, and the rest stays", async () =
     ApproximateNumberOfMessagesMoved: 1,
   });
   expect(await queue.messages(dlqUrl)).toMatchObject([{ body: "b", state: "visible" }]);
+});
+
+test("stopping the tasks ends the one that runs where it is", async () => {
+  const fauxqs = createFauxqs();
+  onTestFinished(() => fauxqs.close());
+  const sourceArn = "arn:aws:sqs:us-east-1:000000000000:dead";
+  await fauxqs.call("CreateQueue", { QueueName: "dead" });
+  await fauxqs.call("CreateQueue", {
+    QueueName: "payments",
+    Attributes: {
+      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: sourceArn, maxReceiveCount: 1 }),
+    },
+  });
+  const origins = new Map<string, string>();
+  for (const MessageBody of ["a", "b"]) {
+    const sent = await fauxqs.call<{ MessageId: string }>("SendMessage", {
+      QueueUrl: "dead",
+      MessageBody,
+    });
+    origins.set(sent.MessageId, "payments");
+  }
+  const tasks = createMoveTasks(fauxqs, origins);
+  await tasks.start({ SourceArn: sourceArn, MaxNumberOfMessagesPerSecond: 1 });
+  await expect
+    .poll(async () => (await fauxqs.queue("payments"))?.messages.ready)
+    .toMatchObject([{ body: "a" }]);
+
+  await tasks.stop();
+
+  const { body } = await tasks.list({ SourceArn: sourceArn });
+  expect(JSON.parse(body)).toMatchObject({
+    Results: [{ Status: "CANCELLED", ApproximateNumberOfMessagesMoved: 1 }],
+  });
 });
 
 const NOWHERE = "arn:aws:sqs:us-east-1:000000000000:nowhere";
