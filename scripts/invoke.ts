@@ -6,6 +6,7 @@ import { readArguments, runCommand, UsageError } from "./command.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { invokeOnce } from "../local/event-source/invoke-once.ts";
 import { startStack } from "../local/stack.ts";
+import { DEFAULT_TIMINGS, timingVariables } from "../lib/timing.ts";
 
 const HELP = `
 npm run invoke -- events/payment.json      runs the worker once with this event
@@ -14,8 +15,8 @@ The event is an SQS event, as for sam local invoke. Table, queue and Stripe are 
 stack that npm start keeps up; without one, a fresh stack for this one call.
 
 The worker refuses messages that are older than its memory, and the samples in events/ get old. So
-here it runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades: the event itself
-is never changed. The receipt handles of a file are nobody's, so the worker warns when it sets the
+here it runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades, and the other
+timings as deployed: the event itself is never changed. The receipt handles of a file are nobody's, so the worker warns when it sets the
 visibility of a message that failed.
 
 Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
@@ -23,10 +24,14 @@ Exit status 0 when the worker answered, with failures too; 1 when the invocation
 
 const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker", "index.js");
 
-const NO_AGE_LIMIT = {
-  MAX_MESSAGE_AGE_SECONDS: "900000000",
-  RECORD_TTL_SECONDS: "999000000",
-};
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** As deployed, but for the age of a message: one call has nobody that waits for it. */
+const VARIABLES = timingVariables({
+  ...DEFAULT_TIMINGS,
+  maxMessageAgeMs: 10_000 * DAY_MS,
+  recordTtlMs: 11_000 * DAY_MS,
+});
 
 await runCommand(async () => {
   const { positionals } = readArguments(HELP, {});
@@ -43,8 +48,8 @@ await runCommand(async () => {
     const result = await invokeOnce(
       BUNDLE,
       event,
-      { ...(running ?? fresh)?.env, ...NO_AGE_LIMIT },
-      running?.functionTimeoutMs ?? fresh?.worker.functionTimeoutMs ?? 0,
+      { ...(running ?? fresh)?.env, ...VARIABLES },
+      DEFAULT_TIMINGS.functionTimeoutMs,
       ({ stream, line }) => (stream === "stdout" ? console.log : console.error)(line),
     );
     if (result.ok) {

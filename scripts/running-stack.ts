@@ -9,8 +9,6 @@ export type RunningStack = {
   tableName: string;
   queueUrl: string;
   dlqUrl: string;
-  /** The function's timeout, ms. */
-  functionTimeoutMs: number;
   /** The worker's environment. */
   env: Record<string, string>;
 };
@@ -36,7 +34,6 @@ export function announceStack(stack: Stack): void {
     tableName: stack.tableName,
     queueUrl: stack.queues.queueUrl,
     dlqUrl: stack.queues.dlqUrl,
-    functionTimeoutMs: stack.worker.functionTimeoutMs,
     env: stack.env,
   };
   mkdirSync(dirname(FILE), { recursive: true });
