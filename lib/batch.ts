@@ -2,10 +2,11 @@
 // there, and for each failed one the time after which it should come back.
 
 import { chargeParams, fingerprint } from "./charge.ts";
+import type { Deadline } from "./deadline.ts";
 import { decodeMessage } from "./message.ts";
 import type { PaymentMessage } from "./message.ts";
 import { describeError, processMessage } from "./protocol.ts";
-import type { Deadline, Deps, Ending } from "./protocol.ts";
+import type { Deps, Ending } from "./protocol.ts";
 import type { AttemptError } from "./record.ts";
 import type { Refusal } from "./refusal.ts";
 import { backoffCeilingMs } from "./timing.ts";

@@ -9,41 +9,12 @@
 
 import { chargeParams, fingerprint } from "./charge.ts";
 import type { ChargeParams } from "./charge.ts";
+import { acquire, TableError } from "./claim.ts";
+import type { Acquired, Claim, ClaimDeps } from "./claim.ts";
+import { timeLeftMs } from "./deadline.ts";
+import type { Deadline } from "./deadline.ts";
 import type { PaymentMessage } from "./message.ts";
-import { judge } from "./record.ts";
-import type { AttemptError, IdempotencyRecord, Outcome } from "./record.ts";
-import type { WorkerTimings } from "./timing.ts";
-
-/** A claim that is ours. */
-export type Claim = Pick<
-  IdempotencyRecord,
-  "messageId" | "owner" | "attempt" | "firstClaimedAt" | "leaseExpiresAt"
->;
-
-/** The table. Every method throws `TableError` when the table did not answer in time. */
-export interface Records {
-  /** Puts the record unless one is there; answers with the one that is. */
-  claim(record: IdempotencyRecord, timeoutMs: number): Promise<IdempotencyRecord | undefined>;
-  /** Replaces `seen` if it still stands; answers with what stands instead. */
-  takeOver(
-    seen: IdempotencyRecord,
-    claim: Claim,
-    timeoutMs: number,
-  ): Promise<IdempotencyRecord | undefined>;
-  /** Records the outcome; false when the claim is no longer ours. */
-  complete(claim: Claim, outcome: Outcome, timeoutMs: number): Promise<boolean>;
-  /** Gives the claim up, unless it is no longer ours. */
-  release(claim: Claim, error: AttemptError, timeoutMs: number): Promise<void>;
-}
-
-export class TableError extends Error {
-  override name = "TableError";
-  readonly code: string;
-  constructor(code: string, cause: unknown) {
-    super(`DynamoDB did not answer: ${code}`, { cause });
-    this.code = code;
-  }
-}
+import type { AttemptError, Outcome } from "./record.ts";
 
 /** What Stripe's answer means. */
 export type ChargeAnswer =
@@ -90,17 +61,7 @@ export type Attempt = {
   completeMs?: number;
 };
 
-export type Deps = {
-  records: Records;
-  charges: Charges;
-  timings: WorkerTimings;
-  /** Epoch ms. */
-  now: () => number;
-  newOwner: () => string;
-};
-
-/** What is left of the invocation, in ms. */
-export type Deadline = { remainingMs: () => number };
+export type Deps = ClaimDeps & { charges: Charges };
 
 /** Processes one delivery. What nobody planned is a transient ending. */
 export async function processMessage(
@@ -120,9 +81,9 @@ export async function processMessage(
   let claim: Claim | undefined;
   try {
     const claimStarted = now();
-    const acquired = await acquire(message, params, deps, deadline);
+    const acquired = await acquire(message.id, fingerprint(params), deps, deadline);
     attempt.claimMs = now() - claimStarted;
-    if ("decision" in acquired) return { ...attempt, ...acquired };
+    if (acquired.kind !== "acquired") return { ...attempt, ...endingOf(acquired) };
 
     ({ claim } = acquired);
     attempt.attempt = claim.attempt;
@@ -136,7 +97,7 @@ export async function processMessage(
     if (answer.requestId) attempt.stripeRequestId = answer.requestId;
 
     const completeStarted = now();
-    const completed = await records.complete(claim, answer.outcome, timeLeft(deps, deadline));
+    const completed = await records.complete(claim, answer.outcome, timeLeftMs(timings, deadline));
     attempt.completeMs = now() - completeStarted;
     return completed
       ? { ...attempt, decision: "charged", outcome: answer.outcome }
@@ -148,60 +109,12 @@ export async function processMessage(
   }
 }
 
-/** Claims the message, or takes a lapsed claim over, or says why neither can be. */
-async function acquire(
-  message: PaymentMessage,
-  params: ChargeParams,
-  deps: Deps,
-  deadline: Deadline,
-): Promise<{ claim: Claim; takeOver: boolean } | Ending> {
-  const { records, timings } = deps;
-  const now = deps.now();
-  const ours = { owner: deps.newOwner(), fingerprint: fingerprint(params) };
-  // The end of this invocation and the clocks' difference: no live worker outlasts its lease.
-  const leaseExpiresAt = now + deadline.remainingMs() + timings.clockSkewMs;
-
-  const record: IdempotencyRecord = {
-    ...ours,
-    messageId: message.id,
-    status: "IN_PROGRESS",
-    leaseExpiresAt,
-    attempt: 1,
-    firstClaimedAt: now,
-    expiresAt: Math.ceil((now + timings.recordTtlMs) / 1_000),
-  };
-  const existing = await records.claim(record, timeLeft(deps, deadline));
-  if (!existing) return { claim: record, takeOver: false };
-
-  const judgement = judge(existing, ours, now);
-  if (judgement.kind === "ours") return { claim: record, takeOver: false };
-  if (judgement.kind !== "lapsed") return endingOf(judgement);
-
-  const claim: Claim = {
-    messageId: message.id,
-    owner: ours.owner,
-    leaseExpiresAt,
-    attempt: existing.attempt + 1,
-    firstClaimedAt: existing.firstClaimedAt,
-  };
-  const standing = await records.takeOver(existing, claim, timeLeft(deps, deadline));
-  if (!standing) return { claim, takeOver: true };
-
-  const second = judge(standing, ours, now);
-  if (second.kind === "ours") return { claim, takeOver: true };
-  // Taken over and already released again by a third worker: its back-off is ours too.
-  if (second.kind === "lapsed") return { decision: "held", leaseExpiresAt: now };
-  return endingOf(second);
-}
-
-function endingOf(
-  judgement: Exclude<ReturnType<typeof judge>, { kind: "ours" | "lapsed" }>,
-): Ending {
-  switch (judgement.kind) {
+function endingOf(found: Exclude<Acquired, { kind: "acquired" }>): Ending {
+  switch (found.kind) {
     case "duplicate":
-      return { decision: "duplicate", outcome: judgement.outcome };
+      return { decision: "duplicate", outcome: found.outcome };
     case "held":
-      return { decision: "held", leaseExpiresAt: judgement.leaseExpiresAt };
+      return { decision: "held", leaseExpiresAt: found.leaseExpiresAt };
     case "conflict":
       return { decision: "conflict" };
   }
@@ -245,11 +158,11 @@ async function giveUp(
   claim: Claim,
   error: AttemptError,
   attempt: Attempt,
-  deps: Deps,
+  { records, timings }: Deps,
   deadline: Deadline,
 ): Promise<Ending> {
   try {
-    await deps.records.release(claim, error, timeLeft(deps, deadline));
+    await records.release(claim, error, timeLeftMs(timings, deadline));
   } catch {
     // The lease lapses by itself.
   }
@@ -257,14 +170,6 @@ async function giveUp(
   if (error.kind === "stripe_rejected") return { ...ended, decision: "rejected" };
   if (error.kind === "stripe_conflict") return { ...ended, decision: "conflict" };
   return { ...ended, decision: "transient" };
-}
-
-/** The time for one call to the table: never into the reserve, and never nothing. */
-function timeLeft({ timings }: Deps, deadline: Deadline): number {
-  return Math.max(
-    1,
-    Math.min(timings.callTimeoutMs, deadline.remainingMs() - timings.deadlineReserveMs),
-  );
 }
 
 /** An exception as an attempt's error: by name and place, because its text may quote the message. */

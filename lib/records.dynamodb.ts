@@ -5,8 +5,8 @@ import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 
-import { TableError } from "./protocol.ts";
-import type { Records } from "./protocol.ts";
+import { TableError } from "./claim.ts";
+import type { Records } from "./claim.ts";
 import type { IdempotencyRecord } from "./record.ts";
 
 //  absent ──claim──► IN_PROGRESS ──complete──► COMPLETED

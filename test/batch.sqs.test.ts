@@ -7,7 +7,8 @@ import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, test } from "vitest";
 
 import { sqsHandler } from "../lib/batch.sqs.ts";
-import type { ChargeAnswer, Charges, Records } from "../lib/protocol.ts";
+import type { Records } from "../lib/claim.ts";
+import type { ChargeAnswer, Charges } from "../lib/protocol.ts";
 import type { IdempotencyRecord } from "../lib/record.ts";
 import type { LogLine } from "../lib/report.ts";
 import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
