@@ -38,7 +38,7 @@ export function unwrap(body: string, schemaVersion: string | undefined): Unwrapp
 }
 
 function unwrapObject(object: JsonObject, prefix: string, layers: number): Unwrapped {
-  if (layers > 9) return refuse(prefix.slice(0, -1), "wrapping");
+  if (layers > MAX_LAYERS) return refuse(prefix.slice(0, -1), "wrapping");
 
   // https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
   if (object["Type"] === "Notification") {
