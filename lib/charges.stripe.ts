@@ -31,9 +31,10 @@ export function stripeCharges(keys: StripeKeys, base?: URL): Charges {
     return current.stripe;
   };
 
-  /** One call with the current key; the key is part of the answer's time. */
+  /** One call with the current key. It ends at `endsAt`, getting the key included. */
   const call = async <T>(
-    run: (stripe: Stripe) => Promise<T>,
+    endsAt: number,
+    run: (stripe: Stripe, timeout: number) => Promise<T>,
   ): Promise<{ value: T } | { answer: ChargeAnswer }> => {
     let key: string;
     try {
@@ -42,8 +43,10 @@ export function stripeCharges(keys: StripeKeys, base?: URL): Charges {
       const code = cause instanceof Error ? cause.name : "unknown";
       return { answer: { kind: "error", error: { kind: "stripe_configuration", code } } };
     }
+    const timeout = Math.floor(endsAt - performance.now());
+    if (timeout <= 0) return { answer: { kind: "error", error: { kind: "deadline" } } };
     try {
-      return { value: await run(clientFor(key)) };
+      return { value: await run(clientFor(key), timeout) };
     } catch (error) {
       const answer = answerOfError(error);
       if (answer.kind === "error" && answer.error.kind === "stripe_configuration") keys.drop(key);
@@ -55,8 +58,7 @@ export function stripeCharges(keys: StripeKeys, base?: URL): Charges {
     async create(params, { idempotencyKey, timeoutMs }) {
       // stripe-node replaces an empty key by a random one: that would be a second charge.
       if (!idempotencyKey) throw new Error("Bug! A charge without an idempotency key.");
-      const timeout = Math.floor(timeoutMs);
-      const created = await call((stripe) =>
+      const created = await call(performance.now() + timeoutMs, (stripe, timeout) =>
         stripe.paymentIntents.create(params, { idempotencyKey, timeout }),
       );
       if ("answer" in created) return created.answer;
@@ -66,14 +68,14 @@ export function stripeCharges(keys: StripeKeys, base?: URL): Charges {
     // List, not search: search lags behind writes by up to a minute, list reads its own.
     // https://docs.stripe.com/search#data-freshness
     async find({ messageId, customer, since }, timeoutMs) {
-      const ends = performance.now() + timeoutMs;
+      const endsAt = performance.now() + timeoutMs;
       const filter = { customer, created: { gte: Math.floor(since / 1_000) }, limit: 100 };
       let after: string | undefined;
       for (;;) {
-        const timeout = Math.floor(ends - performance.now());
-        if (timeout <= 0) return { kind: "error", error: { kind: "deadline", code: "look_up" } };
         const query = { ...filter, ...(after && { starting_after: after }) };
-        const page = await call((stripe) => stripe.paymentIntents.list(query, { timeout }));
+        const page = await call(endsAt, (stripe, timeout) =>
+          stripe.paymentIntents.list(query, { timeout }),
+        );
         if ("answer" in page) return page.answer;
 
         const { data, has_more, lastResponse } = page.value;
