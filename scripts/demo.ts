@@ -47,7 +47,7 @@ async function conclude(stage: Stage, faults: PlannedFault[]): Promise<void> {
   console.log(`
 ${messageTable(verdict)}
 
-  Stripe requests are those that carry the message id; ${lookUps.length} look-ups came on top.
+  Stripe requests are those that carry the message id; look-ups on top of them: ${lookUps.length}.
 
 ${faultTable(faults)}
 `);

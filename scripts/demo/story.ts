@@ -4,7 +4,7 @@ import * as faults from "./faults.ts";
 import type { PlannedFault } from "./faults.ts";
 import type { Stage } from "./stage.ts";
 import { DEMO_TIMINGS } from "./timings.ts";
-import { until } from "./watch.ts";
+import { within } from "./watch.ts";
 
 const ORDINARY = 20;
 
@@ -15,9 +15,13 @@ export async function play(
 ): Promise<PlannedFault[]> {
   const { stack, watch } = stage;
 
+  tell("Stripe charges a payment, answers 500, and stores that answer for every retry.");
+  const stored = await faults.failForEver(stage);
+  await within(10_000, () => stored.happened() > 0);
+
   tell("A payment is charged at Stripe, and its worker is killed before it can record that.");
   const killed = await faults.killAfterCharge(stage);
-  await until("the kill", 10_000, () => watch.crashes() > 0);
+  await within(10_000, () => watch.crashes() > 0);
 
   tell(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
   const ordinary = await Promise.all(
@@ -26,16 +30,13 @@ export async function play(
     ),
   );
   await stage.send("bank-debit", { paymentMethod: "pm_usBankAccount_processing" });
-  await until("the ordinary payments' ends", 15_000, () =>
-    ordinary.every((sqsId) => watch.deleted.has(sqsId)),
-  );
+  await within(15_000, () => ordinary.every((sqsId) => watch.deleted.has(sqsId)));
 
   tell("The queue delivers one message to two workers at the same time.");
-  const planned = [killed, await faults.deliverTwiceAtOnce(stage)];
+  const planned = [stored, killed, await faults.deliverTwiceAtOnce(stage)];
 
   tell("Producers retry, replies get lost, Stripe fails, cards are declined, messages are wrong.");
   planned.push(
-    await faults.failForEver(stage),
     await faults.failOnce(stage),
     await faults.producerRetries(stage),
     await faults.loseReply(stage),
@@ -44,15 +45,15 @@ export async function play(
     await faults.twoAmounts(stage),
   );
 
-  const redriven = "redriven";
+  const redriven = stored.id;
   const unfit = [redriven, "malformed", "two-amounts"];
-  await until("the dead-letter queue's messages", 20_000, async () => {
+  await within(20_000, async () => {
     const dead = (await stack.queue.messages(stack.queues.dlqUrl)).map(({ body }) => body);
     const arrived = unfit.every((id) => dead.some((body) => body.includes(`"${id}"`)));
     return arrived && (await keyWindowIsOver(stage, redriven));
   });
   tell(
-    "An operator redrives the dead-letter queue; where Stripe's answer stays 500, the worker looks up.",
+    "An operator redrives the dead-letter queue, when Stripe's key is not to be trusted any more.",
   );
   const before = watch.sqsIds(redriven).size;
   const moved = await faults.redrive(stage);
@@ -62,8 +63,11 @@ export async function play(
     happened: () => (watch.sqsIds(redriven).size > before ? moved : 0),
   });
 
-  tell("The killed worker's message is due again when its visibility timeout ends.");
-  await stack.drained(30_000);
+  await within(20_000, async () => {
+    const { visible, inFlight, delayed } = await stack.queue.depth(stack.queues.queueUrl);
+    return visible + inFlight + delayed === 0;
+  });
+  await stack.eventSource.idle();
   return planned;
 }
 

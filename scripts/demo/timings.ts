@@ -11,11 +11,11 @@ import type { WorkerSettings } from "../../local/worker-settings.ts";
 
 const WORKER: WorkerTimings = {
   ...DEFAULT_WORKER_TIMINGS,
-  stripeTimeoutMs: 350, // the local Stripe answers in ms
+  stripeTimeoutMs: 300, // the local Stripe answers in ms
   callTimeoutMs: 300,
   deadlineReserveMs: 100,
   clockSkewMs: 100, // one machine, one clock
-  keyWindowMs: 7_000, // short, so that the look-up after it can be seen
+  keyWindowMs: 13_000, // past a killed worker's take-over, and short enough to see the look-up after it
   backoffBaseMs: 1_000, // SQS counts visibility in whole seconds
   backoffCapMs: 1_000,
 };
@@ -23,8 +23,8 @@ const WORKER: WorkerTimings = {
 export const DEMO_TIMINGS: Timings = {
   ...DEFAULT_TIMINGS,
   ...WORKER,
-  functionTimeoutMs: 2_100,
-  visibilityTimeoutMs: 13_000, // what a killed worker's message waits: the demo's longest wait
+  functionTimeoutMs: 2_000,
+  visibilityTimeoutMs: 12_000, // what a killed worker's message waits: the demo's longest wait
   maxReceiveCount: 5,
   outageMs: 2_000,
 };
