@@ -41,16 +41,16 @@ export async function reply(
     ...(stripeVersion !== undefined && { "Stripe-Version": stripeVersion }),
     ...(answer.shouldRetry !== undefined && { "Stripe-Should-Retry": String(answer.shouldRetry) }),
   });
-  if (slow && slow.ms > 0) {
-    response.flushHeaders();
-    const pieces = Math.min(body.length, Math.max(2, Math.ceil(slow.ms / 50)));
-    const size = Math.ceil(body.length / pieces);
-    for (let from = 0; from < body.length && !response.destroyed; from += size) {
-      await slow.wait(slow.ms / pieces);
-      response.write(body.subarray(from, from + size));
-    }
-    response.end();
+  if (!slow || slow.ms === 0) {
+    response.end(body);
     return;
   }
-  response.end(body);
+  response.flushHeaders();
+  const pieces = Math.max(2, Math.ceil(slow.ms / 50));
+  for (let piece = 0; piece < pieces; piece += 1) {
+    await slow.wait(slow.ms / pieces);
+    const edge = (count: number) => Math.floor((count * body.length) / pieces);
+    response.write(body.subarray(edge(piece), edge(piece + 1)));
+  }
+  response.end();
 }

@@ -15,16 +15,13 @@ export function unknownParameter(params: Params, known: Known, path = ""): Answe
       });
     }
     if (rule === "any") continue;
-    if (rule === "string" && typeof value !== "string") {
+    if (rule === "string") {
+      if (typeof value === "string") continue;
       return invalidRequest(`Invalid string: ${shown(value)}`, { param: full });
     }
-    if (rule !== "string" && typeof value === "string") {
-      return invalidRequest("Invalid object", { param: full });
-    }
-    if (rule !== "string" && typeof value !== "string") {
-      const inside = unknownParameter(value, rule, full);
-      if (inside) return inside;
-    }
+    if (typeof value === "string") return invalidRequest("Invalid object", { param: full });
+    const inside = unknownParameter(value, rule, full);
+    if (inside) return inside;
   }
   return undefined;
 }

@@ -50,9 +50,12 @@ test.for([
   expect(error.code).toBe(code);
 });
 
-test("a request without a key gets 401 and is told how to send one", async () => {
+test.for([{}, { authorization: "Digest sk_test_local" }, { authorization: "Bearer" }] as Record<
+  string,
+  string
+>[])("a request with %o has no key: it gets 401 and is told how to send one", async (headers) => {
   const { server } = await startedStripe();
-  const response = await fetch(`${server.url}/v1/payment_intents`);
+  const response = await fetch(`${server.url}/v1/payment_intents`, { headers });
 
   const body = (await response.json()) as { error: { type: string; message: string } };
   expect(response.status).toBe(401);

@@ -104,7 +104,9 @@ test("a PaymentIntent is retrieved by its id, and only by its own account", asyn
     code: "resource_missing",
     param: "intent",
     message: `No such payment_intent: '${created.id}'`,
+    doc_url: "https://stripe.com/docs/error-codes/resource-missing",
   });
+  expect(other.headers?.["stripe-should-retry"]).toBe("false");
 });
 
 test("a customer is created with an id that can be charged", async () => {
@@ -273,6 +275,16 @@ const refusals: [string, Record<string, unknown>, Refusal][] = [
       message: "Received unknown parameter: payment_method_types",
     },
   ],
+  [
+    "text that is a hash",
+    { description: { a: "b" } },
+    { param: "description", message: 'Invalid string: {"a":"b"}' },
+  ],
+  [
+    "a hash that is text",
+    { automatic_payment_methods: "yes" },
+    { param: "automatic_payment_methods", message: "Invalid object" },
+  ],
   ["metadata as text", { metadata: "m-1" }, { param: "metadata", message: "Invalid object" }],
   [
     "a metadata key of 41 characters",
@@ -338,11 +350,36 @@ test.for([
   expect(intent.amount).toBe(amount);
 });
 
+test("50 metadata keys are taken and 51 are refused", async () => {
+  const { stripe } = await startedStripe();
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "x"]));
+
+  const intent = await stripe.paymentIntents.create(payment({ metadata: keys(50) }));
+  const error = await failureOf(stripe.paymentIntents.create(payment({ metadata: keys(51) })));
+
+  expect(Object.keys(intent.metadata)).toHaveLength(50);
+  expect(error).toMatchObject({ statusCode: 400, param: "metadata" });
+});
+
+test("a metadata value of 500 characters is taken and one of 501 is refused", async () => {
+  const { stripe } = await startedStripe();
+
+  const intent = await stripe.paymentIntents.create(payment({ metadata: { a: "x".repeat(500) } }));
+  const error = await failureOf(
+    stripe.paymentIntents.create(payment({ metadata: { a: "x".repeat(501) } })),
+  );
+
+  expect(intent.metadata["a"]).toHaveLength(500);
+  expect(error).toMatchObject({ statusCode: 400, param: "metadata[a]" });
+});
+
 test("an unknown currency is refused with the list of those that Stripe takes", async () => {
   const { stripe } = await startedStripe();
   const error = await failureOf(stripe.paymentIntents.create(payment({ currency: "euro" })));
 
   expect(error.param).toBe("currency");
+  expect(error.doc_url).toBeUndefined();
   expect(error.message).toMatch(
     /^Invalid currency: euro\. Stripe currently supports these currencies: usd, aed, /,
   );

@@ -72,6 +72,7 @@ test.for([
     code,
     message,
     payment_intent: { id: intent?.id, status: "requires_payment_method" },
+    payment_method: { object: "payment_method", type: "card", livemode: false },
   });
   expect((error.raw as { decline_code?: string }).decline_code).toBe(declineCode);
   expect(error.raw).not.toHaveProperty("decline_code", null);
