@@ -1,0 +1,167 @@
+// Every rule of the message, with a value that keeps it and one that breaks it.
+
+import { expect, test } from "vitest";
+
+import { decodeMessage } from "../lib/message.ts";
+import { explainRefusal, RULES } from "../lib/refusal.ts";
+import type { Rule } from "../lib/refusal.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+const PAYMENT = { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_visa" };
+const PLAIN = { id: "order-1001", createdAt: "2026-11-29T11:59:00Z", ...PAYMENT };
+
+const decode = (body: unknown, schemaVersion?: string) => {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return decodeMessage(text, NOW, DEFAULT_WORKER_TIMINGS, schemaVersion);
+};
+
+test("a plain message is decoded into its id and its payment", () => {
+  const optional = {
+    description: "Two tickets",
+    statementDescriptorSuffix: "TICKETS",
+    metadata: { seat: "12A" },
+  };
+
+  expect(decode({ ...PLAIN, currency: "EUR", ...optional })).toEqual({
+    kind: "message",
+    message: { id: "order-1001", payment: { ...PAYMENT, ...optional } },
+  });
+});
+
+const kept: [what: string, change: object][] = [
+  ["the least amount", { amount: 1 }],
+  ["the greatest amount", { amount: 99_999_999 }],
+  ["a currency in capitals", { currency: "JPY" }],
+  ["the longest id", { id: "x".repeat(255) }],
+  ["an id of every kind of printable character", { id: "!a~Z0/:.#" }],
+  ["a time with an offset", { createdAt: "2026-11-29T13:59:00+02:00" }],
+  ["a time in lower case", { createdAt: "2026-11-29t11:59:00.123456789z" }],
+  ["the oldest time", { createdAt: "2026-10-30T12:00:00Z" }],
+  ["a time a day ahead", { createdAt: "2026-11-30T12:00:00Z" }],
+  ["the longest description", { description: "x".repeat(1_000) }],
+  ["a description in another script", { description: "二枚 😀\n" }],
+  ["the longest suffix", { statementDescriptorSuffix: "A".repeat(22) }],
+  [
+    "the most metadata",
+    { metadata: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`key-${i}`, "v"])) },
+  ],
+  ["the longest metadata", { metadata: { ["k".repeat(40)]: "v".repeat(500) } }],
+  ["metadata with names that JavaScript knows", { metadata: { constructor: "a", toString: "b" } }],
+];
+
+test.each(kept)("%s is accepted", (_what, change) => {
+  expect(decode({ ...PLAIN, ...change })).toMatchObject({ kind: "message" });
+});
+
+const broken: [field: string, rule: Rule, change: object][] = [
+  ["id", "message_id", { id: undefined }],
+  ["id", "message_id", { id: "x".repeat(256) }],
+  ["id", "message_id", { id: "order\u007f" }],
+  ["id", "message_id", { id: 1001 }],
+  ["createdAt", "sender_time", { createdAt: undefined }],
+  ["createdAt", "sender_time", { createdAt: "2026-02-30T00:00:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T24:00:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:60Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:00" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29" }],
+  ["createdAt", "sender_time", { createdAt: 1_795_953_540_000 }],
+  ["createdAt", "message_too_old", { createdAt: "2026-10-30T11:59:59Z" }],
+  ["createdAt", "sender_time_ahead", { createdAt: "2026-11-30T12:00:01Z" }],
+  ["amount", "required", { amount: undefined }],
+  ["amount", "amount", { amount: 100_000_000 }],
+  ["amount", "amount", { amount: 0.5 }],
+  ["amount", "amount", { amount: true }],
+  ["currency", "currency", { currency: "euro" }],
+  ["currency", "currency", { currency: "abc" }],
+  ["currency", "currency", { currency: "ﬀx" }],
+  ["customer", "customer", { customer: "ada" }],
+  ["customer", "customer", { customer: "cus_" }],
+  ["customer", "customer", { customer: "cus_a/../x" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "card_1" }],
+  ["paymentMethod", "required", { paymentMethod: undefined }],
+  ["description", "description", { description: "" }],
+  ["description", "description", { description: "x".repeat(1_001) }],
+  ["description", "description", { description: "a\u0000b" }],
+  ["description", "description", { description: "a\ud800b" }],
+  ["description", "description", { description: null }],
+  [
+    "statementDescriptorSuffix",
+    "statement_descriptor_suffix",
+    { statementDescriptorSuffix: "123" },
+  ],
+  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "A*" }],
+  [
+    "statementDescriptorSuffix",
+    "statement_descriptor_suffix",
+    { statementDescriptorSuffix: "A".repeat(23) },
+  ],
+  ["metadata", "metadata", { metadata: [] }],
+  ["metadata", "metadata", { metadata: { a: 1 } }],
+  ["metadata", "metadata", { metadata: { a: "" } }],
+  ["metadata", "metadata", { metadata: { "a[b]": "c" } }],
+  ["metadata", "metadata", { metadata: { ["k".repeat(41)]: "v" } }],
+  ["metadata", "metadata", { metadata: { k: "v".repeat(501) } }],
+  [
+    "metadata",
+    "metadata",
+    { metadata: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, "v"])) },
+  ],
+  ["metadata.message_id", "metadata_message_id", { metadata: { message_id: "x" } }],
+  ["capture_method", "unknown_field", { capture_method: "manual" }],
+  ["toString", "unknown_field", { toString: "x" }],
+  ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
+  ["description", "card_number", { description: "4242424242424242" }],
+  ["metadata.note", "card_number", { metadata: { note: "my 4000-0566-5566-5556 card" } }],
+  ["id", "card_number", { id: "4242424242424242" }],
+  ["(unprintable name)", "card_number", { "4242424242424242": 1 }],
+  ["card.cvc", "card_data", { card: { number: 1, cvc: "123" } }],
+  ["metadata.cvv", "card_data", { metadata: { cvv: "12" } }],
+];
+
+test.each(broken)("%s breaks %s", (field, rule, change) => {
+  expect(decode({ ...PLAIN, ...change })).toMatchObject({
+    kind: "refused",
+    refusal: { field, rule },
+  });
+});
+
+test.each<[string, string, string, Rule]>([
+  ["text", "hello", "body", "body_json"],
+  ["nothing", "", "body", "body_json"],
+  ["an array", "[]", "body", "body_json"],
+  ["a number", "5", "body", "body_json"],
+  ["null", "null", "body", "body_json"],
+  ["a key given twice", '{"id":"a","id":"b"}', "body", "body_json"],
+  ["a body that is nested too deep", "[".repeat(100_000), "body", "body_json"],
+  [
+    "__proto__",
+    JSON.stringify(PLAIN).replace("{", '{"__proto__":{},'),
+    "__proto__",
+    "unknown_field",
+  ],
+  ["CloudEvents 0.3", '{"specversion":"0.3","id":"a"}', "specversion", "cloudevents_version"],
+  [
+    "binary CloudEvents",
+    '{"specversion":"1.0","data_base64":"e30="}',
+    "data_base64",
+    "cloudevents_data",
+  ],
+  ["an SNS message of text", '{"Type":"Notification","Message":"hi"}', "Message", "body_json"],
+  ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
+])("%s is refused", (_what, body, field, rule) => {
+  expect(decode(body)).toMatchObject({ kind: "refused", refusal: { field, rule } });
+});
+
+test("the id of a refused message is told when it can be read", () => {
+  expect(decode({ ...PLAIN, amount: -1 })).toMatchObject({ messageId: "order-1001" });
+  expect(decode({ ...PLAIN, id: "4242424242424242" })).not.toHaveProperty("messageId");
+});
+
+test("a refusal is one sentence that names the field and the rule", () => {
+  expect(explainRefusal({ field: "detail.amount", rule: "amount" })).toBe(
+    "detail.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+  );
+  for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
+});
