@@ -1,9 +1,8 @@
 // npm run demo: the worker among failures, and what became of each payment.
 import { build } from "./build.ts";
 import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
-import type { PlannedFault } from "./demo/faults.ts";
 import { faultTable, lastLine, messageTable } from "./demo/print.ts";
-import { openStage, type Stage } from "./demo/stage.ts";
+import { openStage, type PlannedFault, type Stage } from "./demo/stage.ts";
 import { play } from "./demo/story.ts";
 import { isKept, judge, type Evidence } from "./demo/verdict.ts";
 

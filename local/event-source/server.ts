@@ -2,14 +2,13 @@
 // deletes what it answered for, and slows down while it fails.
 import type { Message } from "@aws-sdk/client-sqs";
 import { startBackOff } from "./back-off.ts";
-import { readBatchResponse, type BatchVerdict } from "./batch-response.ts";
+import { createDelivery } from "./delivery.ts";
 import type { EventSourceEvent } from "./events.ts";
 import { startFunction, type LambdaFunction } from "./function.ts";
 import { functionSettings } from "./function-settings.ts";
 import { gatherBatch } from "./gather.ts";
-import type { InvocationResult, LogLine } from "./invocation.ts";
+import type { LogLine } from "./invocation.ts";
 import { openQueue } from "./queue-client.ts";
-import { toSqsEvent } from "./sqs-event.ts";
 
 export type EventSourceOptions = {
   queueUrl: string;
@@ -71,37 +70,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
     now: () => performance.now(),
   });
 
-  async function deliver(batch: Message[]): Promise<void> {
-    emit({ type: "received", messages: batch.map(describe) });
-    const messageIds = batch.map((message) => message.MessageId ?? "");
-    const result = await lambda.invoke(toSqsEvent(batch, queueArn), (at) =>
-      emit({ type: "invoked", ...at, messageIds }),
-    );
-    const verdict = judge(result, messageIds);
-    if (!verdict.valid) {
-      emit({
-        type: "failed",
-        requestId: result.requestId,
-        reason: result.ok ? "invalid-response" : result.reason,
-        message: verdict.problem,
-        messageIds,
-      });
-      emit({ type: "throttled", pauseMs: backOff.failed() });
-      return;
-    }
-    backOff.succeeded();
-    emit({
-      type: "responded",
-      requestId: result.requestId,
-      messageIds,
-      failures: verdict.failed,
-    });
-    const done = batch.filter((message) => !verdict.failed.includes(message.MessageId ?? ""));
-    for (const { deleted, problem } of await queue.remove(done)) {
-      if (deleted.length > 0) emit({ type: "deleted", messageIds: deleted });
-      if (problem !== undefined) emit({ type: "queue-error", action: "delete", message: problem });
-    }
-  }
+  const deliver = createDelivery({ queue, queueArn, lambda, backOff, emit });
 
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
@@ -157,20 +126,5 @@ export function startEventSource(options: EventSourceOptions): EventSource {
       await lambda.stop();
       queue.close();
     },
-  };
-}
-
-function judge(result: InvocationResult, messageIds: string[]): BatchVerdict {
-  return result.ok
-    ? readBatchResponse(result.payload, new Set(messageIds))
-    : { valid: false, problem: result.errorMessage };
-}
-
-function describe(message: Message) {
-  return {
-    messageId: message.MessageId ?? "",
-    receiptHandle: message.ReceiptHandle ?? "",
-    body: message.Body ?? "",
-    receiveCount: Number(message.Attributes?.ApproximateReceiveCount),
   };
 }

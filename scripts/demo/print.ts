@@ -1,6 +1,6 @@
 // Draws the demo's tables. Colour only on a terminal: styleText looks at the stream.
 import { styleText } from "node:util";
-import type { PlannedFault } from "./faults.ts";
+import type { PlannedFault } from "./stage.ts";
 import { isKept, type Row, type Verdict } from "./verdict.ts";
 
 export function messageTable({ rows }: Verdict): string {

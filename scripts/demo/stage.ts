@@ -6,6 +6,15 @@ import { demoWorker } from "./timings.ts";
 import type { Sent } from "./verdict.ts";
 import { startWatch, type Watch } from "./watch.ts";
 
+/** Something that goes wrong, on purpose. */
+export type PlannedFault = {
+  id: string;
+  /** What a visitor reads. */
+  story: string;
+  /** How often it really happened. */
+  happened: () => number;
+};
+
 export type Stage = {
   stack: Stack;
   watch: Watch;

@@ -1,8 +1,8 @@
 // The demo's story, in the order in which it happens.
 import { SHAPES } from "../message-body.ts";
-import * as faults from "./faults.ts";
-import type { PlannedFault } from "./faults.ts";
-import type { Stage } from "./stage.ts";
+import * as queueFaults from "./queue-faults.ts";
+import type { PlannedFault, Stage } from "./stage.ts";
+import * as stripeFaults from "./stripe-faults.ts";
 import { DEMO_TIMINGS } from "./timings.ts";
 import { within } from "./watch.ts";
 
@@ -16,11 +16,11 @@ export async function play(
   const { stack, watch } = stage;
 
   tell("Stripe charges a payment, answers 500, and stores that answer for every retry.");
-  const stored = await faults.failForEver(stage);
+  const stored = await stripeFaults.failForEver(stage);
   await within(10_000, () => stored.happened() > 0);
 
   tell("A payment is charged at Stripe, and its worker is killed before it can record that.");
-  const killed = await faults.killAfterCharge(stage);
+  const killed = await stripeFaults.killAfterCharge(stage);
   await within(10_000, () => watch.crashes() > 0);
 
   tell(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
@@ -33,16 +33,16 @@ export async function play(
   await within(15_000, () => ordinary.every((sqsId) => watch.deleted.has(sqsId)));
 
   tell("The queue delivers one message to two workers at the same time.");
-  const planned = [stored, killed, await faults.deliverTwiceAtOnce(stage)];
+  const planned = [stored, killed, await queueFaults.deliverTwiceAtOnce(stage)];
 
   tell("Producers retry, replies get lost, Stripe fails, cards are declined, messages are wrong.");
   planned.push(
-    await faults.failOnce(stage),
-    await faults.producerRetries(stage),
-    await faults.loseReply(stage),
-    await faults.decline(stage),
-    await faults.malformed(stage),
-    await faults.twoAmounts(stage),
+    await stripeFaults.failOnce(stage),
+    await queueFaults.producerRetries(stage),
+    await stripeFaults.loseReply(stage),
+    await stripeFaults.decline(stage),
+    await queueFaults.malformed(stage),
+    await queueFaults.twoAmounts(stage),
   );
 
   const redriven = stored.id;
@@ -56,7 +56,7 @@ export async function play(
     "An operator redrives the dead-letter queue, when Stripe's key is not to be trusted any more.",
   );
   const before = watch.sqsIds(redriven).size;
-  const moved = await faults.redrive(stage);
+  const moved = await queueFaults.redrive(stage);
   planned.push({
     id: redriven,
     story: "redriven from the dead-letter queue with new SQS MessageIds",
