@@ -301,6 +301,18 @@ test("kill without a text kills the idle sandboxes too", async () => {
   expect(eventSource.kill()).toEqual([of("invoked")[1]?.pid]);
 });
 
+test("Ctrl-C, which a terminal sends to every process, does not end an invocation", async () => {
+  const { send, start, of, lines } = await prepare();
+  const eventSource = start();
+  await send({ do: "wait", ms: 200 });
+  await until(() => lines.includes("waiting"));
+
+  eventSource.kill(undefined, "SIGINT");
+  await until(() => of("deleted").length + of("failed").length === 1);
+
+  expect(of("failed")).toEqual([]);
+});
+
 test("after failures in a row the poller pauses longer each time, and a success ends it", async () => {
   const { send, start, of } = await prepare({ batchSize: 1, concurrency: 1 });
   for (let sent = 0; sent < 4; sent++) await send({ do: "throw" });
