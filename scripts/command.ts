@@ -8,15 +8,17 @@ export class UsageError extends Error {
 }
 
 /**
- * Parses `process.argv`. Prints `help` and exits 0 on --help.
+ * Parses a command's arguments. Prints `help` and exits 0 on --help.
  *
  * @throws UsageError for an argument that is not known
  */
 export function readArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
   help: string,
   options: Options,
+  args = process.argv.slice(2),
 ) {
   const config = {
+    args,
     options: { ...options, help: { type: "boolean", short: "h" } },
     allowPositionals: true,
   } as const;
