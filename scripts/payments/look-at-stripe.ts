@@ -1,0 +1,43 @@
+// What Stripe knows of a message. Only reads: asking cannot charge.
+import type { Stripe } from "stripe";
+
+/** A PaymentIntent that carries the message id. Several would be a double charge, or declines. */
+export type Found = Stripe.PaymentIntent;
+
+const HOUR_MS = 60 * 60 * 1_000;
+
+/**
+ * The PaymentIntents that carry a message id, newest first. Search finds the old ones; it is up to a
+ * minute behind, and up to an hour during outages, so the last hour (`now` is in epoch ms) is read
+ * from the list, which is never behind.
+ * https://docs.stripe.com/search#data-freshness
+ */
+export async function findAtStripe(
+  stripe: Stripe,
+  messageId: string,
+  now: number,
+): Promise<Found[]> {
+  const found = new Map<string, Found>();
+  const query = `metadata["message_id"]:"${messageId.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  for await (const intent of stripe.paymentIntents.search({ query, limit: 100 })) {
+    if (intent.metadata["message_id"] === messageId) found.set(intent.id, intent);
+  }
+  const recent = { created: { gte: Math.floor((now - HOUR_MS) / 1_000) }, limit: 100 };
+  for await (const intent of stripe.paymentIntents.list(recent)) {
+    if (intent.metadata["message_id"] === messageId) found.set(intent.id, intent);
+  }
+  return [...found.values()].toSorted((a, b) => b.created - a.created);
+}
+
+/** The PaymentIntent; undefined when Stripe has none under that id, for this key. */
+export async function retrieveAtStripe(
+  stripe: Stripe,
+  paymentIntentId: string,
+): Promise<Found | undefined> {
+  try {
+    return await stripe.paymentIntents.retrieve(paymentIntentId);
+  } catch (error) {
+    if ((error as { code?: string }).code === "resource_missing") return undefined;
+    throw error;
+  }
+}

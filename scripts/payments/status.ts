@@ -1,0 +1,127 @@
+// payments status: what became of a message, what will happen next, and whether Stripe agrees.
+import { styleText } from "node:util";
+import type { IdempotencyRecord } from "../../lib/record.ts";
+import { readArguments, UsageError } from "../command.ts";
+import { agreementOf, describeAgreement, truthOf, type Agreement } from "./agreement.ts";
+import { linkFor, stripeFor, tableFor, timingsFor, type StripeAccess } from "./clients.ts";
+import { explainRecord, type Explanation } from "./explain-record.ts";
+import { findAtStripe, retrieveAtStripe, type Found } from "./look-at-stripe.ts";
+import { instant, printJson } from "./print.ts";
+import { startProgress } from "./progress.ts";
+import { readRecords } from "./records.ts";
+import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
+
+const HELP = `
+npm run payments -- status ID… [--stripe] [--json]      explains what became of messages
+
+  --stripe     asks Stripe too, and says whether record and Stripe agree. It only reads.
+  --json       for scripts
+
+Examples
+  npm run payments -- status order-1
+  npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod
+
+Needs the table; --stripe needs the secret, or STRIPE_API_KEY. Other places: payments --help.
+Exit status 3 when Stripe and a record do not agree.
+`;
+
+type Report = Explanation & {
+  messageId: string;
+  record: IdempotencyRecord | undefined;
+  stripe?: { agreement: Agreement; intents: Found[] };
+};
+
+export async function run(args: string[]): Promise<void> {
+  const { values, positionals: ids } = readArguments(
+    HELP,
+    {
+      ...TARGET_OPTIONS,
+      stripe: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+    },
+    args,
+  );
+  if (ids.length === 0) throw new UsageError("Name at least one message id. See --help.");
+  const target = await findTarget(values);
+  const access = values.stripe ? await stripeFor(target) : undefined;
+  const link = access?.link ?? linkFor(target);
+  const now = Date.now();
+  const records = await readRecords(tableFor(target), need(target, "tableName"), ids);
+
+  const reports: Report[] = [];
+  const progress = startProgress("at Stripe", ids.length);
+  for (const messageId of ids) {
+    const record = records.get(messageId);
+    const explanation = explainRecord(record, timingsFor(target), now, link);
+    const stripe = access && (await ask(access, messageId, record, now));
+    reports.push({ messageId, ...explanation, record, ...(stripe && { stripe }) });
+    progress.advance();
+  }
+  progress.done();
+
+  if (values.json) printJson(reports.map(forScripts));
+  else for (const report of reports) process.stdout.write(`${describe(report, link, now)}\n`);
+  if (reports.some(({ stripe }) => stripe && !isFine(stripe.agreement))) process.exitCode = 3;
+}
+
+async function ask(
+  { stripe }: StripeAccess,
+  messageId: string,
+  record: IdempotencyRecord | undefined,
+  now: number,
+): Promise<Report["stripe"]> {
+  const intents = await findAtStripe(stripe, messageId, now);
+  const recorded = record?.outcome?.paymentIntentId;
+  if (recorded !== undefined && !intents.some(({ id }) => id === recorded)) {
+    const intent = await retrieveAtStripe(stripe, recorded);
+    if (intent) intents.push(intent);
+  }
+  return { agreement: agreementOf(record, intents.map(truthOf)), intents };
+}
+
+function isFine({ kind }: Agreement): boolean {
+  return kind === "agree" || kind === "nothing" || kind === "moved_on";
+}
+
+function describe(
+  { messageId, lines, stripe }: Report,
+  link: (id: string) => string,
+  now: number,
+): string {
+  const all = [...lines];
+  for (const intent of stripe?.intents ?? []) {
+    const { id, status, amount, currency, created } = intent;
+    all.push(["at Stripe", `${status}, ${amount} ${currency}, ${instant(created * 1_000, now)}`]);
+    all.push(["", link(id)]);
+  }
+  if (stripe) all.push(["", mark(stripe.agreement)]);
+  const width = Math.max(...all.map(([label]) => label.length));
+  const text = all.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
+  return `${styleText("bold", messageId)}\n${text.join("\n")}\n`;
+}
+
+function mark(agreement: Agreement): string {
+  return styleText(isFine(agreement) ? "green" : "red", describeAgreement(agreement));
+}
+
+function forScripts({ messageId, state, record, lines, stripe }: Report) {
+  return {
+    messageId,
+    state,
+    next: lines.find(([label]) => label === "next")?.[1],
+    record,
+    ...(stripe && {
+      stripe: {
+        agreement: stripe.agreement.kind,
+        sentence: describeAgreement(stripe.agreement),
+        paymentIntents: stripe.intents.map(({ id, status, amount, currency, created }) => ({
+          id,
+          status,
+          amount,
+          currency,
+          created,
+        })),
+      },
+    }),
+  };
+}
