@@ -1,0 +1,129 @@
+// Why a message is in the dead-letter queue, and what helps: from its body, decoded again, and from
+// its idempotency record.
+import { chargeParams, fingerprint } from "../../lib/charge.ts";
+import type { Decoded } from "../../lib/message.ts";
+import { judge, type AttemptError, type IdempotencyRecord } from "../../lib/record.ts";
+import { explainRefusal } from "../../lib/refusal.ts";
+
+export type Reason = {
+  /** For grouping and for `--reason`: a kind, and after a slash the detail. */
+  code: string;
+  /** One sentence. */
+  why: string;
+  /** What helps, one sentence. */
+  next: string;
+  /** Stripe's request id of the last attempt. */
+  stripeRequestId?: string;
+};
+
+/** Why a dead letter is one. `record` is the one under its message id; `now` is in epoch ms. */
+export function reasonOf(
+  decoded: Decoded,
+  record: IdempotencyRecord | undefined,
+  now: number,
+): Reason {
+  if (decoded.kind === "refused") {
+    const { refusal } = decoded;
+    return {
+      code: `refused/${refusal.rule}`,
+      why: explainRefusal(refusal),
+      next:
+        refusal.rule === "message_too_old"
+          ? "See status --stripe; if it was never charged, the sender sends a new message."
+          : "It was never charged. The sender mends it and sends it again; this one is refused for ever.",
+    };
+  }
+  if (!record) {
+    return {
+      code: "unclaimed",
+      why: "No attempt has claimed it: the worker did not run, or DynamoDB did not answer.",
+      next: "Redrive once the function and the table are well.",
+    };
+  }
+  const judgement = judge(
+    record,
+    { owner: "", fingerprint: fingerprint(chargeParams(decoded.message)) },
+    now,
+  );
+  switch (judgement.kind) {
+    case "conflict":
+      return CONFLICT;
+    case "duplicate":
+      return {
+        code: "completed",
+        why: `Its outcome is recorded: ${judgement.outcome.result}. Only the acknowledgement was lost.`,
+        next: "Redrive: it is acknowledged as a duplicate, without a call to Stripe.",
+      };
+    case "held":
+      return {
+        code: "held",
+        why: `Attempt ${record.attempt} is charging it now: another delivery of it is in the queue.`,
+        next: "Wait a minute and look again.",
+      };
+    case "ours":
+    case "lapsed":
+      return record.lastError
+        ? ofError(record.lastError)
+        : {
+            code: "died",
+            why: `The worker of attempt ${record.attempt} ended without a word: killed, timed out or out of memory.`,
+            next: "See the function's log, then redrive.",
+          };
+  }
+}
+
+/** Whether `--reason wanted` means this reason: the whole code, or the kind before the slash. */
+export function isReason(code: string, wanted: string): boolean {
+  return code === wanted || code.startsWith(`${wanted}/`);
+}
+
+const CONFLICT: Reason = {
+  code: "conflict",
+  why: "Its message id was used before, for another payment.",
+  next: "The first payment stands. If both were meant, the sender sends this one with an id of its own.",
+};
+
+function ofError(error: AttemptError): Reason {
+  const { kind, code, requestId } = error;
+  const known = requestId === undefined ? {} : { stripeRequestId: requestId };
+  if (kind === "stripe_conflict") return { ...CONFLICT, ...known };
+  return { code: code ? `${kind}/${code}` : kind, ...EXPLAINED[kind](error), ...known };
+}
+
+const EXPLAINED: Record<
+  Exclude<AttemptError["kind"], "stripe_conflict">,
+  (error: AttemptError) => Pick<Reason, "why" | "next">
+> = {
+  stripe_unavailable: ({ code }) => ({
+    why: `Stripe did not answer, or with an error of its own (${code}): whether it charged is unknown.`,
+    next: "Redrive when Stripe is well: the same key finds what it did, or the look-up after a day.",
+  }),
+  stripe_rate_limited: () => ({
+    why: "Stripe answered 429, too many requests.",
+    next: "Redrive, slowly: --rate 5.",
+  }),
+  stripe_key_in_use: () => ({
+    why: "Another request with its key was still running at Stripe.",
+    next: "Redrive.",
+  }),
+  stripe_configuration: ({ code }) => ({
+    why: `Stripe refused the API key, or there was none (${code}).`,
+    next: "Put a valid key into the secret, then redrive.",
+  }),
+  stripe_rejected: ({ code, param }) => ({
+    why: `Stripe calls the request invalid: ${code}${param ? `, parameter ${param}` : ""}.`,
+    next: "Mend at Stripe what it names and redrive, or let the sender send a new message.",
+  }),
+  table_unavailable: ({ code }) => ({
+    why: `DynamoDB did not answer (${code}).`,
+    next: "Redrive once the table is well.",
+  }),
+  deadline: () => ({
+    why: "The invocation had no time left to charge it.",
+    next: "See how long Stripe and DynamoDB take, then redrive.",
+  }),
+  unexpected: ({ code, where }) => ({
+    why: `Something that nobody planned: ${code}${where ? ` at ${where}` : ""}.`,
+    next: "See the function's log by the message id; redrive after it is mended.",
+  }),
+};
