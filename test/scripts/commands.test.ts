@@ -66,7 +66,7 @@ async function isListening(url: string): Promise<boolean> {
   }
 }
 
-test.each(["demo.ts", "start.ts", "send.ts", "invoke.ts"])(
+test.each(["demo.ts", "start.ts", "payments.ts", "invoke.ts"])(
   "%s explains itself on --help and does nothing",
   async (script) => {
     const { code, stdout, stderr } = await prepare().run(script, "--help");
@@ -77,24 +77,36 @@ test.each(["demo.ts", "start.ts", "send.ts", "invoke.ts"])(
 );
 
 test.each<[string, string[], string]>([
-  ["an option that does not exist", ["send.ts", "--ammount", "5"], "'--ammount'"],
+  ["an option that does not exist", ["payments.ts", "send", "--ammount", "5"], "'--ammount'"],
   [
     "an amount that is not an integer",
-    ["send.ts", "--amount", "12.50"],
+    ["payments.ts", "send", "--amount", "12.50"],
     "--amount must be an integer",
   ],
-  ["a shape that does not exist", ["send.ts", "--shape", "xml"], "--shape must be one of plain,"],
-  ["one id for several messages", ["send.ts", "--id", "a", "--count", "2"], "use --repeat"],
+  [
+    "a shape that does not exist",
+    ["payments.ts", "send", "--shape", "xml"],
+    "--shape must be one of plain,",
+  ],
+  [
+    "one id for several messages",
+    ["payments.ts", "send", "--id", "a", "--count", "2"],
+    "use --repeat",
+  ],
   [
     "a file that is not there",
-    ["send.ts", "--file", "none.json"],
+    ["payments.ts", "send", "--file", "none.json"],
     "--file none.json cannot be read",
   ],
-  ["no queue to send to", ["send.ts"], "start one with `npm start`"],
-  ["a queue that is no URL", ["send.ts", "--queue-url", "payments"], "--queue-url must be a URL"],
+  ["no queue to send to", ["payments.ts", "send"], "start one with `npm start`"],
+  [
+    "a queue that is no URL",
+    ["payments.ts", "send", "--queue-url", "payments"],
+    "--queue-url must be a URL",
+  ],
   [
     "outputs that are not there",
-    ["send.ts", "--outputs", "o.json"],
+    ["payments.ts", "send", "--outputs", "o.json"],
     "npx cdk deploy --outputs-file",
   ],
   ["no event", ["invoke.ts"], "Name one event file, such as events/payment.json"],
@@ -143,11 +155,20 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   const workers = () => [...output.stdout.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid));
 
   const second = await run("start.ts");
-  const sent = await run("send.ts", "--id", "order-1", "--repeat", "2", "--shape", "sns");
+  const sent = await run(
+    "payments.ts",
+    "send",
+    "--id",
+    "order-1",
+    "--repeat",
+    "2",
+    "--shape",
+    "sns",
+  );
   await until(() => /order-1 {2}charge succeeded/.test(output.stdout));
   for (const pid of workers()) process.kill(pid, "SIGKILL");
   await until(() => workers().every((pid) => !isRunning(pid)));
-  await run("send.ts", "--id", "order-2");
+  await run("payments.ts", "send", "--id", "order-2");
   await until(() => /order-2 {2}charge succeeded/.test(output.stdout));
   const invoked = await run("invoke.ts", join(ROOT, "events", "payment.json"));
   child.kill("SIGINT");
@@ -177,7 +198,7 @@ test("send sends a file's lines as they are", async () => {
   await until(() => output.stdout.includes("Deliveries:"));
   writeFileSync(join(folder, "bodies.jsonl"), 'not json\n\n{"id":"order-9"}\n');
 
-  const sent = await run("send.ts", "--file", "bodies.jsonl");
+  const sent = await run("payments.ts", "send", "--file", "bodies.jsonl");
 
   expect(sent.stdout).toMatch(
     /^sent bodies\.jsonl:1 .+\nsent bodies\.jsonl:3 .+\n2 messages, 2 sends, /,
@@ -193,7 +214,7 @@ test("after a stack was killed, send says that none is running", async () => {
   child.kill("SIGKILL");
   await finished;
 
-  const { code, stderr } = await run("send.ts");
+  const { code, stderr } = await run("payments.ts", "send");
 
   expect(code).toBe(2);
   expect(stderr).toContain("No local stack is running");
