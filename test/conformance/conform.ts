@@ -1,0 +1,31 @@
+// Runs a list of scenarios against one implementation. What the implementation is known to do
+// otherwise is written down with it, and is expected to fail: a difference that has gone is an error.
+
+import { test } from "vitest";
+
+export type Scenario<Subject> = {
+  /** What is true of AWS or Stripe. */
+  name: string;
+  /** The document that says so. */
+  source: string;
+  run: (subject: Subject) => Promise<void>;
+};
+
+/** By the scenario's name: what the implementation does instead. */
+export type Differences = Readonly<Record<string, string>>;
+
+export function conform<Subject>(
+  scenarios: readonly Scenario<Subject>[],
+  subject: () => Subject,
+  differences: Differences = {},
+): void {
+  const names = new Set(scenarios.map(({ name }) => name));
+  for (const name of Object.keys(differences)) {
+    if (!names.has(name)) throw new Error(`A difference names no scenario: "${name}".`);
+  }
+  for (const { name, run } of scenarios) {
+    const instead = differences[name];
+    if (instead === undefined) test(name, () => run(subject()));
+    else test.fails(`DIFFERS: ${name} (${instead})`, () => run(subject()));
+  }
+}

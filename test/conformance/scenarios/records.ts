@@ -1,0 +1,260 @@
+// The worker's four writes, by its own code, on whatever stands for DynamoDB.
+
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
+import { expect } from "vitest";
+
+import type { IdempotencyRecord, Outcome } from "../../../lib/record.ts";
+import { recordsTable } from "../../../lib/records.dynamodb.ts";
+import type { Scenario } from "../conform.ts";
+import type { TableSubject } from "./table.ts";
+
+const CONDITIONS =
+  "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ConditionExpressions.html";
+const TIMEOUT_MS = 10_000;
+
+const record = (
+  messageId: string,
+  changes: Partial<IdempotencyRecord> = {},
+): IdempotencyRecord => ({
+  messageId,
+  status: "IN_PROGRESS",
+  owner: "first",
+  leaseExpiresAt: 1_795_980_800_000,
+  attempt: 1,
+  firstClaimedAt: 1_795_980_729_855,
+  fingerprint: "f".repeat(64),
+  expiresAt: 1_799_004_730,
+  ...changes,
+});
+
+const second = (messageId: string) => ({
+  ...{ messageId, owner: "second", attempt: 2 },
+  ...{ leaseExpiresAt: 1_795_980_900_000, firstClaimedAt: 1_795_980_729_855 },
+});
+
+const recordsOf = ({ client, tableName }: TableSubject) =>
+  recordsTable(client as DynamoDBDocumentClient, tableName);
+
+async function stored({ client, tableName }: TableSubject, messageId: string): Promise<unknown> {
+  const command = new GetCommand({
+    TableName: tableName,
+    Key: { messageId },
+    ConsistentRead: true,
+  });
+  return (await client.send(command)).Item;
+}
+
+const SUCCEEDED: Outcome = { result: "succeeded", paymentIntentId: "pi_1" };
+const UNAVAILABLE = { kind: "stripe_unavailable" as const, code: "timeout", requestId: "req_1" };
+
+export const recordScenarios: readonly Scenario<TableSubject>[] = [
+  {
+    name: "the first claim is written as it is, and every later one finds it",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const first = record("claim-1");
+
+      expect(await records.claim(first, TIMEOUT_MS)).toBeUndefined();
+      expect(await records.claim(record("claim-1", { owner: "second" }), TIMEOUT_MS)).toEqual(
+        first,
+      );
+      // The SDK sent a put again whose reply was lost: its own owner is what it finds.
+      expect(await records.claim(first, TIMEOUT_MS)).toEqual(first);
+      expect(await stored(table, "claim-1")).toEqual(first);
+    },
+  },
+  {
+    name: "a take-over changes owner, lease and attempt, and keeps when the first claim was",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("take-over-1");
+      await records.claim(seen, TIMEOUT_MS);
+
+      const standing = await records.takeOver(seen, second("take-over-1"), TIMEOUT_MS);
+
+      expect(standing).toBeUndefined();
+      expect(await stored(table, "take-over-1")).toEqual(
+        record("take-over-1", {
+          ...{ owner: "second", attempt: 2, leaseExpiresAt: 1_795_980_900_000 },
+        }),
+      );
+    },
+  },
+  {
+    name: "a take-over of what another has taken over answers with the other's record",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("take-over-2");
+      await records.claim(seen, TIMEOUT_MS);
+      await records.takeOver(seen, second("take-over-2"), TIMEOUT_MS);
+
+      const third = { ...second("take-over-2"), owner: "third" };
+
+      expect(await records.takeOver(seen, third, TIMEOUT_MS)).toMatchObject({
+        ...{ owner: "second", attempt: 2, leaseExpiresAt: 1_795_980_900_000 },
+      });
+    },
+  },
+  {
+    name: "a take-over of what was completed meanwhile answers with its outcome",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("take-over-3");
+      await records.claim(seen, TIMEOUT_MS);
+      await records.complete(seen, SUCCEEDED, TIMEOUT_MS);
+
+      expect(await records.takeOver(seen, second("take-over-3"), TIMEOUT_MS)).toMatchObject({
+        owner: "first",
+        status: "COMPLETED",
+        outcome: SUCCEEDED,
+      });
+    },
+  },
+  {
+    name: "a take-over of a record that the TTL deleted meanwhile fails, and makes no new record",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("take-over-4");
+      await records.claim(seen, TIMEOUT_MS);
+      await table.client.send(
+        new DeleteCommand({ TableName: table.tableName, Key: { messageId: "take-over-4" } }),
+      );
+
+      await expect(records.takeOver(seen, second("take-over-4"), TIMEOUT_MS)).rejects.toMatchObject(
+        { name: "TableError", code: "RecordVanished" },
+      );
+      expect(await stored(table, "take-over-4")).toBeUndefined();
+    },
+  },
+  {
+    name: "of many take-overs at once exactly one is written",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("take-over-5");
+      await records.claim(seen, TIMEOUT_MS);
+      const rivals = Array.from({ length: 10 }, (_, i) => ({
+        ...second("take-over-5"),
+        owner: `rival-${i}`,
+      }));
+
+      const standing = await Promise.all(
+        rivals.map((rival) => records.takeOver(seen, rival, TIMEOUT_MS)),
+      );
+
+      expect(standing.filter((other) => other === undefined)).toHaveLength(1);
+    },
+  },
+  {
+    name: "completing records the outcome, may be repeated, and clears the last error",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const claim = record("complete-1", { lastError: UNAVAILABLE });
+      await records.claim(claim, TIMEOUT_MS);
+
+      expect(await records.complete(claim, SUCCEEDED, TIMEOUT_MS)).toBe(true);
+      expect(await records.complete(claim, SUCCEEDED, TIMEOUT_MS)).toBe(true);
+      expect(await stored(table, "complete-1")).toEqual(
+        record("complete-1", { status: "COMPLETED", outcome: SUCCEEDED }),
+      );
+    },
+  },
+  {
+    name: "a worker that lost its lease cannot complete",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const seen = record("complete-2");
+      await records.claim(seen, TIMEOUT_MS);
+      await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
+
+      expect(await records.complete(seen, SUCCEEDED, TIMEOUT_MS)).toBe(false);
+      expect(await stored(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
+    },
+  },
+  {
+    name: "completing a record that is not there makes none",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+
+      expect(await records.complete(record("complete-3"), SUCCEEDED, TIMEOUT_MS)).toBe(false);
+      expect(await stored(table, "complete-3")).toBeUndefined();
+    },
+  },
+  {
+    name: "every kind of outcome comes back as it was recorded",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const outcomes: Outcome[] = [
+        SUCCEEDED,
+        { result: "processing", paymentIntentId: "pi_2" },
+        { result: "requires_action", paymentIntentId: "pi_3" },
+        {
+          result: "declined",
+          code: "card_declined",
+          declineCode: "lost_card",
+          paymentIntentId: "pi_4",
+        },
+        { result: "declined", code: "expired_card" },
+      ];
+
+      for (const [i, outcome] of outcomes.entries()) {
+        const claim = record(`outcome-${i}`);
+        await records.claim(claim, TIMEOUT_MS);
+        await records.complete(claim, outcome, TIMEOUT_MS);
+        const standing = await records.claim(record(`outcome-${i}`, { owner: "x" }), TIMEOUT_MS);
+        expect(standing?.outcome).toEqual(outcome);
+      }
+    },
+  },
+  {
+    name: "releasing sets the lease to lapsed, keeps the first claim and says why",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const claim = record("release-1");
+      await records.claim(claim, TIMEOUT_MS);
+
+      await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
+
+      expect(await stored(table, "release-1")).toEqual(
+        record("release-1", { leaseExpiresAt: 0, lastError: UNAVAILABLE }),
+      );
+    },
+  },
+  {
+    name: "releasing touches neither another owner's claim nor an outcome nor what is not there",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const lost = record("release-2");
+      await records.claim(lost, TIMEOUT_MS);
+      await records.takeOver(lost, second("release-2"), TIMEOUT_MS);
+      const done = record("release-3");
+      await records.claim(done, TIMEOUT_MS);
+      await records.complete(done, SUCCEEDED, TIMEOUT_MS);
+
+      for (const claim of [lost, done, record("release-4")]) {
+        await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
+      }
+
+      expect(await stored(table, "release-2")).toMatchObject({
+        ...{ owner: "second", leaseExpiresAt: 1_795_980_900_000 },
+      });
+      expect(await stored(table, "release-3")).toEqual({
+        ...done,
+        ...{ status: "COMPLETED", outcome: SUCCEEDED },
+      });
+      expect(await stored(table, "release-4")).toBeUndefined();
+    },
+  },
+];

@@ -1,0 +1,39 @@
+// AWS clients for a server on this machine.
+
+import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import type { TableSubject } from "../scenarios/table.ts";
+
+const local = (endpoint: string) => ({
+  endpoint,
+  region: "us-east-1",
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+});
+
+export function sqsClient(endpoint: string): SQSClient {
+  return new SQSClient({ ...local(endpoint), useQueueUrlAsEndpoint: false });
+}
+
+/** Makes a table with the key `messageId`, as deployed. */
+export async function createRecordsTable(endpoint: string): Promise<TableSubject> {
+  const dynamoDb = new DynamoDBClient(local(endpoint));
+  const tableName = "records";
+  await dynamoDb.send(
+    new CreateTableCommand({
+      TableName: tableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
+      KeySchema: [{ AttributeName: "messageId", KeyType: "HASH" }],
+    }),
+  );
+  await waitUntilTableExists(
+    { client: dynamoDb, maxWaitTime: 20, minDelay: 1 },
+    { TableName: tableName },
+  );
+  const client = DynamoDBDocumentClient.from(dynamoDb, {
+    marshallOptions: { removeUndefinedValues: true },
+  });
+  return { client, tableName };
+}
