@@ -1,9 +1,11 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_TIMINGS, TIMING_VARIABLES, violations } from "../../lib/timing.ts";
-import { startStack, type StackOptions } from "../../local/stack.ts";
+import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { startStack, type Stack, type StackOptions } from "../../local/stack.ts";
 import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 
 const SCRIPTED = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
@@ -12,6 +14,17 @@ async function prepare(options: StackOptions = {}) {
   const stack = await startStack({ bundle: SCRIPTED, ...options });
   onTestFinished(() => stack.stop());
   return stack;
+}
+
+async function send({ queue, queues }: Stack, script: object): Promise<void> {
+  const client = new SQSClient({
+    endpoint: queue.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  await client.send(
+    new SendMessageCommand({ QueueUrl: queues.queueUrl, MessageBody: JSON.stringify(script) }),
+  );
 }
 
 async function isListening(url: string): Promise<boolean> {
@@ -74,6 +87,23 @@ test("a taken port is an error, and what had started by then is stopped", async 
 
   await expect(starting).rejects.toThrow("EADDRINUSE");
   expect(await isListening(`http://127.0.0.1:${stripePort}`)).toBe(false);
+});
+
+test("drained resolves when the queue is empty and the function answered", async () => {
+  const events: EventSourceEvent[] = [];
+  const stack = await prepare({ onEvent: (event) => events.push(event) });
+  await send(stack, { do: "wait", ms: 100 });
+
+  await stack.drained(10_000);
+
+  expect(events.map(({ type }) => type)).toEqual(["received", "invoked", "responded", "deleted"]);
+});
+
+test("drained says what the queue still holds when it takes too long", async () => {
+  const stack = await prepare();
+  await send(stack, { do: "throw" });
+
+  await expect(stack.drained(100)).rejects.toThrow("After 0.1 s the queue still holds messages: ");
 });
 
 test("without a bundle the error says how to make one", async () => {

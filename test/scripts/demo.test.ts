@@ -10,7 +10,7 @@ const DEMO = join(import.meta.dirname, "..", "..", "scripts", "demo.ts");
 
 function startDemo() {
   const child = spawn(process.execPath, [DEMO], {
-    env: { PATH: process.env["PATH"], NO_COLOR: "1" },
+    env: { PATH: process.env["PATH"] },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(async () => {
