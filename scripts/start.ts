@@ -2,7 +2,7 @@
 import { build } from "./build.ts";
 import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
 import { follow } from "./follow.ts";
-import { announceStack, findRunningStack, withdrawStack } from "./running-stack.ts";
+import { announceStack, findRunningStack, startLogFile, withdrawStack } from "./running-stack.ts";
 import { startStack, type Stack } from "../local/stack.ts";
 
 const HELP = `
@@ -25,7 +25,15 @@ await runCommand(async () => {
   }
   await build();
   const interrupted = interruption();
-  const stack = await startStack(follow(console.log));
+  const { onEvent, onLog } = follow(console.log);
+  const keepLine = startLogFile();
+  const stack = await startStack({
+    onEvent,
+    onLog(entry) {
+      keepLine(entry.line);
+      onLog(entry);
+    },
+  });
   try {
     announceStack(stack);
     console.log(introduce(stack));
@@ -61,8 +69,11 @@ Send a payment, the same one twice, a hundred (in another terminal):
   npm run send -- --id order-1 --repeat 2
   npm run send -- --count 100
 
+What became of them, what is in the dead-letter queue and why, and more:
+  npm run payments -- --help
+
 The same with the AWS CLI, and what is in the dead-letter queue and in the table:
-  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_REGION=us-east-1
+  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=us-east-1
   aws sqs send-message --endpoint-url ${queue.url} --queue-url ${queues.queueUrl} \\
     --message-body '${JSON.stringify(message)}'
   aws sqs receive-message --endpoint-url ${queue.url} --queue-url ${queues.dlqUrl} --visibility-timeout 0
