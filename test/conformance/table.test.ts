@@ -6,6 +6,7 @@ import { startTable } from "../../local/table/server.ts";
 import type { TableServer } from "../../local/table/server.ts";
 import { createTable } from "../../simulation/table.ts";
 import { conform } from "./conform.ts";
+import { expiryScenarios } from "./scenarios/expiry.ts";
 import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
 import type { TableSubject } from "./scenarios/table.ts";
@@ -20,21 +21,45 @@ describe("the local table", () => {
   beforeAll(async () => {
     server = await startTable();
     table = await createRecordsTable(server.url);
+    await server.createRecordsTable("expiring");
   });
   afterAll(() => server.stop());
 
   conform(SCENARIOS, () => table);
+  conform(expiryScenarios, () => ({
+    ...table,
+    tableName: "expiring",
+    deleteExpired: (nowSeconds) => server.deleteExpired(nowSeconds),
+  }));
 });
 
 describe("the simulation's table", () => {
-  const model = createTable({
-    partitionKey: "messageId",
-    ttlAttribute: "expiresAt",
-    now: () => 1_795_980_729_855,
-    deletesExpired: false,
-  });
-  const send = async (command: object) => model.apply(command);
-  const table = { client: { send } as TableSubject["client"], tableName: "records" };
+  const clock = { now: 1_795_980_729_855 };
+  const subject = (deletesExpired: boolean): TableSubject => {
+    const model = createTable({
+      partitionKey: "messageId",
+      ttlAttribute: "expiresAt",
+      now: () => clock.now,
+      deletesExpired,
+    });
+    const send = async (command: object) => model.apply(command);
+    return { client: { send } as TableSubject["client"], tableName: "records" };
+  };
+  const keeping = subject(false);
+  const expiring = subject(true);
 
-  conform(SCENARIOS, () => table);
+  conform(SCENARIOS, () => keeping);
+  conform(
+    expiryScenarios,
+    () => ({
+      ...expiring,
+      deleteExpired: async (nowSeconds) => {
+        clock.now = nowSeconds * 1_000;
+      },
+    }),
+    {
+      "a time written as a text never deletes": "deletes; the worker writes numbers",
+      "a time more than five years ago does not delete": "deletes; no schedule is that long",
+    },
+  );
 });
