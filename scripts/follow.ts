@@ -53,7 +53,7 @@ type WorkerLine = {
 };
 
 /** The worker's line for a delivery, shortened; any other line as it is. */
-function describeLine(line: string): string {
+export function describeLine(line: string): string {
   const entry = readWorkerLine(line);
   if (!entry) return line;
   const { level, message, messageId = "", receiveCount, attempt, stripeRequestId } = entry;

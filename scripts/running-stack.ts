@@ -1,5 +1,5 @@
 // How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Stack } from "../local/stack.ts";
 
@@ -9,12 +9,15 @@ export type RunningStack = {
   tableName: string;
   queueUrl: string;
   dlqUrl: string;
+  /** Absolute path of the worker's log, for `payments tail`. */
+  logFile: string;
   /** The worker's environment. */
   env: Record<string, string>;
 };
 
 // npm runs every command in the project's folder.
 const FILE = resolve(".local", "stack.json");
+const LOG_FILE = resolve(".local", "worker.log");
 
 /** The stack that runs now; `undefined` when there is none, or only the file of one that was killed. */
 export function findRunningStack(): RunningStack | undefined {
@@ -34,10 +37,18 @@ export function announceStack(stack: Stack): void {
     tableName: stack.tableName,
     queueUrl: stack.queues.queueUrl,
     dlqUrl: stack.queues.dlqUrl,
+    logFile: LOG_FILE,
     env: stack.env,
   };
   mkdirSync(dirname(FILE), { recursive: true });
   writeFileSync(FILE, `${JSON.stringify(running, undefined, 2)}\n`);
+}
+
+/** Begins an empty log; the function returned adds a line of the worker's to it. */
+export function startLogFile(): (line: string) => void {
+  mkdirSync(dirname(LOG_FILE), { recursive: true });
+  writeFileSync(LOG_FILE, "");
+  return (line) => appendFileSync(LOG_FILE, `${line}\n`);
 }
 
 export function withdrawStack(): void {

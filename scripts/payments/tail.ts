@@ -1,0 +1,72 @@
+// payments tail: outcomes as they happen, from the worker's log.
+import { styleText } from "node:util";
+import { readArguments, UsageError } from "../command.ts";
+import { describeLine } from "../follow.ts";
+import { logsFor } from "./clients.ts";
+import { readInstant } from "./instant.ts";
+import { interruptSignal } from "./interrupt.ts";
+import { followFile } from "./log-file.ts";
+import { followLogGroup } from "./log-group.ts";
+import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
+
+const HELP = `
+npm run payments -- tail [options]      follows how deliveries end, until Ctrl-C
+
+  --since WHEN   begins so far back: 15m, 2h, or 2026-11-29T12:00:00Z     (default: now)
+  --id ID        only this message; may be repeated
+  --json         the worker's own lines, one JSON object a line
+
+Examples
+  npm run payments -- tail
+  npm run payments -- tail --since 1h --id order-1
+  npm run payments -- tail --json --stack PaymentWorker-prod | jq 'select(.level == "ERROR")'
+
+Needs the log group, or the local stack. Other places: payments --help. What the fields mean, and
+queries over longer times: docs/observability.md.
+`;
+
+export async function run(args: string[]): Promise<void> {
+  const { values, positionals } = readArguments(
+    HELP,
+    {
+      ...TARGET_OPTIONS,
+      since: { type: "string", default: "0s" },
+      id: { type: "string", multiple: true, default: [] },
+      json: { type: "boolean", default: false },
+    },
+    args,
+  );
+  if (positionals.length > 0) {
+    throw new UsageError(`"${positionals[0]}" is not an option of tail: use --id. See --help.`);
+  }
+  const since = readInstant("--since", values.since, Date.now());
+  const target = await findTarget(values);
+  const signal = interruptSignal();
+  const lines = target.local
+    ? followFile(target.local.logFile, signal)
+    : followLogGroup(logsFor(target), need(target, "logGroup"), since, signal);
+  const ids = new Set(values.id);
+  for await (const line of lines) {
+    const entry = readEnding(line);
+    if (!entry || Date.parse(entry.timestamp) < since) continue;
+    if (ids.size > 0 && !ids.has(entry.messageId ?? "")) continue;
+    process.stdout.write(`${values.json ? line : describe(line, entry)}\n`);
+  }
+}
+
+type Ending = { timestamp: string; messageId?: string };
+
+/** The line when it tells how a delivery ended; undefined for any other. */
+function readEnding(line: string): Ending | undefined {
+  try {
+    const entry = JSON.parse(line) as (Partial<Ending> & { decision?: unknown }) | null;
+    if (typeof entry?.decision !== "string" || entry.timestamp === undefined) return undefined;
+    return { ...entry, timestamp: entry.timestamp };
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(line: string, { timestamp }: Ending): string {
+  return `${styleText("dim", timestamp.slice(0, 19).replace("T", " "))}  ${describeLine(line)}`;
+}
