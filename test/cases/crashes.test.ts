@@ -10,7 +10,7 @@ import type { Fault } from "../../local/stripe/faults.ts";
 async function prepare() {
   const events: EventSourceEvent[] = [];
   const stack = await startStack({
-    worker: { functionTimeoutMs: 3_000, visibilityTimeoutSeconds: 4 },
+    worker: { functionTimeoutMs: 4_000, visibilityTimeoutSeconds: 5 },
     onEvent: (event) => events.push(event),
   });
   onTestFinished(() => stack.stop());
