@@ -176,6 +176,6 @@ async function giveUp(
 export function describeError(cause: unknown): AttemptError {
   if (cause instanceof TableError) return { kind: "table_unavailable", code: cause.code };
   if (!(cause instanceof Error)) return { kind: "unexpected", code: typeof cause };
-  const where = /^\s+at (.+)$/m.exec(cause.stack ?? "")?.[1];
+  const where = /^\s+at (.{1,120})/m.exec(cause.stack ?? "")?.[1];
   return { kind: "unexpected", code: cause.name, ...(where && { where }) };
 }

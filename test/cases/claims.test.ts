@@ -173,3 +173,22 @@ test("completing twice, after a lost reply, is one outcome", async () => {
   expect(delivered.acknowledged).toHaveLength(1);
   expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED", attempt: 1 });
 });
+
+test("the largest record stays under 1 KB, so that a write is one unit", async () => {
+  const worker = await startWorker();
+  const id = "x".repeat(255);
+  await worker.deliver(payment({ id, customer: "cus_missing" })); // leaves its error on the record
+
+  const record = (await worker.record(id)) ?? {};
+
+  // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html:
+  // names and strings in UTF-8, at most 21 bytes a number, 3 a map and 1 more for each of its entries.
+  const size = (value: unknown): number => {
+    if (typeof value === "string") return Buffer.byteLength(value);
+    if (typeof value !== "object" || value === null) return 21;
+    return Object.entries(value).reduce((sum, [k, v]) => sum + k.length + size(v) + 1, 3);
+  };
+  // A decline, or the place of an unexpected error, is less than 200 bytes more.
+  expect(record).toHaveProperty("lastError.requestId");
+  expect(size(record)).toBeLessThan(1_024 - 200);
+});
