@@ -26,7 +26,10 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
 
   async function answerBatch(queue: string, call: Call, entries: Entry[]): Promise<Reply> {
     const known = entries.filter(({ ReceiptHandle }) => find(queue, ReceiptHandle));
-    if (known.length === entries.length) return fauxqs.handle(call);
+    const ids = new Set(entries.map(({ Id }) => Id));
+    const malformed = entries.length > 10 || ids.size < entries.length;
+    // fauxqs words the refusal of a batch as a whole.
+    if (malformed || known.length === entries.length) return fauxqs.handle(call);
 
     const refused = entries
       .filter((entry) => !known.includes(entry))
