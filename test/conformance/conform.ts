@@ -14,9 +14,10 @@ export type Scenario<Subject> = {
 /** By the scenario's name: what the implementation does instead. */
 export type Differences = Readonly<Record<string, string>>;
 
+/** Each scenario gets a subject of its own; they run at the same time. */
 export function conform<Subject>(
   scenarios: readonly Scenario<Subject>[],
-  subject: () => Subject,
+  subject: () => Subject | Promise<Subject>,
   differences: Differences = {},
 ): void {
   const names = new Set(scenarios.map(({ name }) => name));
@@ -25,7 +26,8 @@ export function conform<Subject>(
   }
   for (const { name, run } of scenarios) {
     const instead = differences[name];
-    if (instead === undefined) test(name, () => run(subject()));
-    else test.fails(`DIFFERS: ${name} (${instead})`, () => run(subject()));
+    const against = async (): Promise<void> => run(await subject());
+    if (instead === undefined) test.concurrent(name, against);
+    else test.concurrent.fails(`DIFFERS: ${name} (${instead})`, against);
   }
 }

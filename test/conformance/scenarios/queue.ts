@@ -1,0 +1,181 @@
+// What the worker and its users rely on in SQS, on a standard queue with a dead-letter queue.
+
+import { expect } from "vitest";
+
+import type { Scenario } from "../conform.ts";
+
+export type Received = {
+  sqsMessageId: string;
+  receipt: string;
+  body: string;
+  receiveCount: number;
+};
+
+/** Two fresh queues. The visibility timeout is 2 s, and the third receive is the last. */
+export type QueueSubject = {
+  send: (body: string) => Promise<string>;
+  /** What can be received now. */
+  receive: () => Promise<Received[]>;
+  /** What can be received within a few seconds, of virtual time where that is the time. */
+  receiveLater: () => Promise<Received[]>;
+  remove: (receipt: string) => Promise<unknown>;
+  setVisibility: (receipt: string, seconds: number) => Promise<unknown>;
+  /** Lets this time pass. */
+  pass: (seconds: number) => Promise<void>;
+  /** The bodies in the dead-letter queue, seen without receiving or by receiving. */
+  deadLetters: () => Promise<string[]>;
+  /** Moves every dead letter back, and resolves when that is done. */
+  redrive: () => Promise<unknown>;
+};
+
+const VISIBILITY =
+  "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html";
+const IDENTIFIERS =
+  "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html";
+const DEAD_LETTERS =
+  "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html";
+const DELETE =
+  "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html";
+
+/** The only message that can be received now. */
+async function receiveOne(queue: QueueSubject): Promise<Received> {
+  return only(await queue.receive());
+}
+
+function only(received: Received[]): Received {
+  expect(received).toHaveLength(1);
+  const [one] = received;
+  if (!one) throw new Error("Bug! One message is none.");
+  return one;
+}
+
+/** Receives the only message as often as the queue lets it, and so sends it to the dead letters. */
+async function poison(queue: QueueSubject): Promise<void> {
+  for (let receive = 1; receive <= 3; receive++) {
+    const { receipt, receiveCount } = only(await queue.receiveLater());
+    expect(receiveCount).toBe(receive);
+    await queue.setVisibility(receipt, 0);
+  }
+  expect(await queue.receive()).toEqual([]);
+}
+
+export const queueScenarios: readonly Scenario<QueueSubject>[] = [
+  {
+    name: "a message that was received is not received again before its visibility timeout",
+    source: VISIBILITY,
+    async run(queue) {
+      const sqsMessageId = await queue.send("one");
+
+      const received = await receiveOne(queue);
+
+      expect(received).toMatchObject({ sqsMessageId, body: "one", receiveCount: 1 });
+      expect(await queue.receive()).toEqual([]);
+    },
+  },
+  {
+    name: "after its visibility timeout a message comes back: same id, counted, another receipt",
+    source: IDENTIFIERS,
+    async run(queue) {
+      await queue.send("one");
+      const first = await receiveOne(queue);
+
+      const again = only(await queue.receiveLater());
+
+      expect(again.sqsMessageId).toBe(first.sqsMessageId);
+      expect(again.receiveCount).toBe(2);
+      expect(again.receipt).not.toBe(first.receipt);
+    },
+  },
+  {
+    name: "a deleted message never comes back",
+    source: DELETE,
+    async run(queue) {
+      await queue.send("one");
+      const { receipt } = await receiveOne(queue);
+
+      await queue.remove(receipt);
+
+      await queue.pass(3);
+      expect(await queue.receive()).toEqual([]);
+      expect(await queue.deadLetters()).toEqual([]);
+    },
+  },
+  {
+    name: "a visibility of 0 brings a message back at once",
+    source: VISIBILITY,
+    async run(queue) {
+      await queue.send("one");
+      const { receipt } = await receiveOne(queue);
+
+      await queue.setVisibility(receipt, 0);
+
+      expect(await receiveOne(queue)).toMatchObject({ body: "one", receiveCount: 2 });
+    },
+  },
+  {
+    name: "a longer visibility keeps a message away beyond the queue's own timeout",
+    source: VISIBILITY,
+    async run(queue) {
+      await queue.send("one");
+      const { receipt } = await receiveOne(queue);
+
+      await queue.setVisibility(receipt, 60);
+
+      await queue.pass(3);
+      expect(await queue.receive()).toEqual([]);
+    },
+  },
+  {
+    name: "deleting with the receipt of an earlier receive is no error",
+    source: DELETE,
+    async run(queue) {
+      await queue.send("one");
+      const first = await receiveOne(queue);
+      await queue.setVisibility(first.receipt, 0);
+      await receiveOne(queue);
+
+      // "The request succeeds, but the message might not be deleted": both are right.
+      await queue.remove(first.receipt);
+    },
+  },
+  {
+    name: "after its last receive a message is in the dead-letter queue, and only there",
+    source: DEAD_LETTERS,
+    async run(queue) {
+      await queue.send("poison");
+
+      await poison(queue);
+
+      expect(await queue.deadLetters()).toEqual(["poison"]);
+      await queue.pass(3);
+      expect(await queue.receive()).toEqual([]);
+    },
+  },
+  {
+    name: "a redriven message has the same body, another id, and is counted from 1",
+    source:
+      "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html",
+    async run(queue) {
+      const sqsMessageId = await queue.send("poison");
+      await poison(queue);
+
+      await queue.redrive();
+
+      const back = only(await queue.receiveLater());
+      expect(back).toMatchObject({ body: "poison", receiveCount: 1 });
+      expect(back.sqsMessageId).not.toBe(sqsMessageId);
+    },
+  },
+  {
+    name: "two equal bodies are two messages",
+    source: IDENTIFIERS,
+    async run(queue) {
+      const ids = [await queue.send("same"), await queue.send("same")];
+
+      const received = [...(await queue.receive()), ...(await queue.receive())];
+
+      expect(received.map(({ sqsMessageId }) => sqsMessageId).toSorted()).toEqual(ids.toSorted());
+      expect(ids[0]).not.toBe(ids[1]);
+    },
+  },
+];

@@ -1,0 +1,237 @@
+// What the worker, the event source and an operator rely on in SQS's API itself.
+
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  StartMessageMoveTaskCommand,
+} from "@aws-sdk/client-sqs";
+import type { Message, SQSClient } from "@aws-sdk/client-sqs";
+import { expect } from "vitest";
+
+import type { Scenario } from "../conform.ts";
+
+export type SqsSubject = { client: SQSClient; queueUrl: string; dlqUrl: string; dlqArn: string };
+
+const API = "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference";
+
+async function send({ client, queueUrl }: SqsSubject, body: string): Promise<void> {
+  await client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
+}
+
+async function receive({ client, queueUrl }: SqsSubject, options = {}): Promise<Message[]> {
+  const command = new ReceiveMessageCommand({
+    QueueUrl: queueUrl,
+    MaxNumberOfMessages: 10,
+    WaitTimeSeconds: 1,
+    ...options,
+  });
+  return (await client.send(command)).Messages ?? [];
+}
+
+/** Changes visibilities by receipts that were never given out. */
+async function changeVisibilities({ client, queueUrl }: SqsSubject, ids: string[]): Promise<void> {
+  const Entries = ids.map((Id) => ({ Id, ReceiptHandle: "x", VisibilityTimeout: 0 }));
+  await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+}
+
+async function redrive({ client }: SqsSubject, SourceArn: string | undefined): Promise<void> {
+  const abortSignal = AbortSignal.timeout(10_000);
+  await client.send(new StartMessageMoveTaskCommand({ SourceArn }), { abortSignal });
+}
+
+/** The name of the error that a request ends in; undefined when it succeeds. */
+async function errorOf(request: Promise<unknown>): Promise<string | undefined> {
+  return request.then(
+    () => undefined,
+    (error: Error) => error.name,
+  );
+}
+
+export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
+  {
+    name: "message attributes arrive as they were sent when they are asked for",
+    source: `${API}/API_ReceiveMessage.html`,
+    async run(queue) {
+      const MessageAttributes = {
+        "bq-schema-version": { DataType: "Number", StringValue: "1" },
+        traceparent: { DataType: "String", StringValue: "00-4bf92f35-00f067aa-01" },
+      };
+      await queue.client.send(
+        new SendMessageCommand({ QueueUrl: queue.queueUrl, MessageBody: "one", MessageAttributes }),
+      );
+
+      const [message] = await receive(queue, { MessageAttributeNames: ["All"] });
+
+      expect(message?.MessageAttributes).toMatchObject(MessageAttributes);
+    },
+  },
+  {
+    name: "the system attributes tell the receive count and when a message was sent and received",
+    source: `${API}/API_ReceiveMessage.html`,
+    async run(queue) {
+      const before = Date.now();
+      await send(queue, "one");
+
+      const [message] = await receive(queue, { MessageSystemAttributeNames: ["All"] });
+
+      const { ApproximateReceiveCount, SentTimestamp, ApproximateFirstReceiveTimestamp } =
+        message?.Attributes ?? {};
+      expect(ApproximateReceiveCount).toBe("1");
+      expect(Number(SentTimestamp)).toBeGreaterThanOrEqual(before - 1_000);
+      expect(Number(ApproximateFirstReceiveTimestamp)).toBeGreaterThanOrEqual(
+        Number(SentTimestamp),
+      );
+    },
+  },
+  {
+    name: "a receive gives out ten messages at the most, and none of them twice",
+    source: `${API}/API_ReceiveMessage.html`,
+    async run(queue) {
+      const Entries = Array.from({ length: 10 }, (_, i) => ({ Id: `${i}`, MessageBody: `m${i}` }));
+      await queue.client.send(new SendMessageBatchCommand({ QueueUrl: queue.queueUrl, Entries }));
+      await send(queue, "m10");
+
+      const first = await receive(queue);
+      const second = await receive(queue);
+
+      const bodies = [...first, ...second].map(({ Body }) => Body);
+      expect(first.length).toBeLessThanOrEqual(10);
+      expect(new Set(bodies).size).toBe(bodies.length);
+    },
+  },
+  {
+    name: "deleting a batch deletes what it names and fails for a receipt that was never given out",
+    source: `${API}/API_DeleteMessageBatch.html`,
+    async run(queue) {
+      await send(queue, "one");
+      const [message] = await receive(queue);
+
+      const { Successful = [], Failed = [] } = await queue.client.send(
+        new DeleteMessageBatchCommand({
+          QueueUrl: queue.queueUrl,
+          Entries: [
+            { Id: "good", ReceiptHandle: message?.ReceiptHandle },
+            { Id: "bad", ReceiptHandle: "never given out" },
+          ],
+        }),
+      );
+
+      expect(Successful.map(({ Id }) => Id)).toEqual(["good"]);
+      expect(Failed.map(({ Id, Code }) => [Id, Code])).toEqual([["bad", "ReceiptHandleIsInvalid"]]);
+    },
+  },
+  {
+    name: "changing visibilities in a batch changes what it can and fails for a bogus receipt",
+    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
+    async run(queue) {
+      await send(queue, "one");
+      const [message] = await receive(queue);
+
+      const { Successful = [], Failed = [] } = await queue.client.send(
+        new ChangeMessageVisibilityBatchCommand({
+          QueueUrl: queue.queueUrl,
+          Entries: [
+            { Id: "good", ReceiptHandle: message?.ReceiptHandle, VisibilityTimeout: 0 },
+            { Id: "bad", ReceiptHandle: "never given out", VisibilityTimeout: 0 },
+          ],
+        }),
+      );
+
+      expect(Successful.map(({ Id }) => Id)).toEqual(["good"]);
+      expect(Failed.map(({ Id }) => Id)).toEqual(["bad"]);
+      expect((await receive(queue)).map(({ Body }) => Body)).toEqual(["one"]);
+    },
+  },
+  {
+    name: "a visibility longer than twelve hours is refused",
+    source: `${API}/API_ChangeMessageVisibility.html`,
+    async run(queue) {
+      await send(queue, "one");
+      const [message] = await receive(queue);
+      const entry = { Id: "a", ReceiptHandle: message?.ReceiptHandle, VisibilityTimeout: 43_201 };
+      const command = new ChangeMessageVisibilityBatchCommand({
+        QueueUrl: queue.queueUrl,
+        Entries: [entry],
+      });
+
+      const refused = await queue.client.send(command).then(
+        ({ Failed = [] }) => Failed.length === 1,
+        () => true,
+      );
+
+      expect(refused).toBe(true);
+    },
+  },
+  {
+    name: "a batch of more than ten changes of visibility is refused",
+    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
+    async run(queue) {
+      const eleven = Array.from({ length: 11 }, (_, i) => `${i}`);
+
+      expect(await errorOf(changeVisibilities(queue, eleven))).toBe("TooManyEntriesInBatchRequest");
+    },
+  },
+  {
+    name: "a batch without a change of visibility is refused",
+    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
+    async run(queue) {
+      expect(await errorOf(changeVisibilities(queue, []))).toBe("EmptyBatchRequest");
+    },
+  },
+  {
+    name: "a batch with an id twice is refused",
+    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
+    async run(queue) {
+      expect(await errorOf(changeVisibilities(queue, ["a", "a"]))).toBe("BatchEntryIdsNotDistinct");
+    },
+  },
+  {
+    name: "the attributes tell how many messages are visible and how many in flight",
+    source: `${API}/API_GetQueueAttributes.html`,
+    async run(queue) {
+      await send(queue, "one");
+      await receive(queue);
+      await send(queue, "two");
+
+      const { Attributes = {} } = await queue.client.send(
+        new GetQueueAttributesCommand({ QueueUrl: queue.queueUrl, AttributeNames: ["All"] }),
+      );
+
+      expect(Attributes).toMatchObject({
+        ApproximateNumberOfMessages: "1",
+        ApproximateNumberOfMessagesNotVisible: "1",
+      });
+    },
+  },
+  {
+    name: "a queue that is nobody's dead-letter queue cannot be redriven",
+    source: `${API}/API_StartMessageMoveTask.html`,
+    async run(queue) {
+      const { Attributes } = await queue.client.send(
+        new GetQueueAttributesCommand({ QueueUrl: queue.queueUrl, AttributeNames: ["QueueArn"] }),
+      );
+
+      expect(await errorOf(redrive(queue, Attributes?.["QueueArn"]))).toBeDefined();
+    },
+  },
+  {
+    name: "a queue that does not exist cannot be redriven",
+    source: `${API}/API_StartMessageMoveTask.html`,
+    async run(queue) {
+      expect(await errorOf(redrive(queue, `${queue.dlqArn}-missing`))).toBe(
+        "ResourceNotFoundException",
+      );
+    },
+  },
+  {
+    name: "an empty dead-letter queue can be redriven",
+    source: `${API}/API_StartMessageMoveTask.html`,
+    async run(queue) {
+      expect(await errorOf(redrive(queue, queue.dlqArn))).toBeUndefined();
+    },
+  },
+];
