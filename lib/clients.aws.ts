@@ -1,4 +1,5 @@
-// AWS clients with hard timeouts. A `requestTimeout` alone only logs a warning.
+// AWS clients with the function's own credentials and hard timeouts. A `requestTimeout` alone only
+// logs a warning.
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
@@ -11,6 +12,7 @@ import type { WorkerTimings } from "./timing.ts";
 function settings({ callTimeoutMs }: WorkerTimings) {
   const requestTimeout = Math.ceil(callTimeoutMs / 3);
   return {
+    credentials: credentials(process.env),
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: requestTimeout,
@@ -18,6 +20,25 @@ function settings({ callTimeoutMs }: WorkerTimings) {
       throwOnRequestTimeout: true,
     },
   };
+}
+
+/**
+ * What Lambda hands over from the function's role: valid for longer than the process lives, so
+ * there is nothing to refresh, and the SDK's chain of providers stays out of the bundle.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
+ *
+ * @throws Error when they are missing, at the cold start
+ */
+function credentials(variables: Record<string, string | undefined>) {
+  const accessKeyId = variables["AWS_ACCESS_KEY_ID"];
+  const secretAccessKey = variables["AWS_SECRET_ACCESS_KEY"];
+  const sessionToken = variables["AWS_SESSION_TOKEN"];
+  if (!accessKeyId || !secretAccessKey) {
+    throw new Error(
+      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
+    );
+  }
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
 export function dynamoDb(timings: WorkerTimings): DynamoDBDocumentClient {
