@@ -1,20 +1,31 @@
 // Bundles the worker: dist/payment-worker/index.js, the very file that is deployed, run locally,
 // measured and invoked.
 
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
-import { build as bundle } from "esbuild";
+import { build as esbuild } from "esbuild";
+import type { BuildOptions } from "esbuild";
+
+import { LEAVE_OUT } from "./leave-out.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const OUT = join(ROOT, "dist", "payment-worker");
 
 /** Builds the bundle and returns the size of index.js in bytes. */
-export async function build(): Promise<number> {
-  const { metafile, outputFiles } = await bundle({
+export function build(): Promise<number> {
+  return bundleFunction("functions/payment-worker.ts", "dist/payment-worker", LEAVE_OUT);
+}
+
+/** Bundles one Lambda function as `index.js` in `folder` and returns its size in bytes. */
+export async function bundleFunction(
+  entryPoint: string,
+  folder: string,
+  options: BuildOptions = {},
+): Promise<number> {
+  const { outputFiles } = await esbuild({
     absWorkingDir: ROOT,
-    entryPoints: ["functions/payment-worker.ts"],
-    outfile: "dist/payment-worker/index.js",
+    entryPoints: [entryPoint],
+    outfile: `${folder}/index.js`,
     bundle: true,
     platform: "node",
     target: "node24",
@@ -23,30 +34,24 @@ export async function build(): Promise<number> {
     minify: true,
     sourcemap: true,
     sourcesContent: false,
-    metafile: true,
-    write: false,
     logLevel: "warning",
+    ...options,
+    write: false,
   });
-  const files = outputFiles.map(({ path, contents }) => ({ name: basename(path), contents }));
-  await mkdir(OUT, { recursive: true });
-  await Promise.all([
-    ...files.map(({ name, contents }) => replace(name, contents)),
-    replace("package.json", '{"type":"commonjs"}\n'), // the project is a module, the bundle is not
-  ]);
-  const output = metafile.outputs["dist/payment-worker/index.js"];
-  if (!output) throw new Error("Bug! esbuild wrote no dist/payment-worker/index.js.");
-  return output.bytes;
+  await mkdir(join(ROOT, folder), { recursive: true });
+  for (const { path, contents } of outputFiles) await replaceFile(path, contents);
+  // The project is a module; the bundle is not.
+  await replaceFile(join(ROOT, folder, "package.json"), '{"type":"commonjs"}\n');
+  const output = outputFiles.find(({ path }) => path.endsWith("index.js"));
+  if (!output) throw new Error(`Bug! esbuild made no ${folder}/index.js.`);
+  return output.contents.byteLength;
 }
 
-/** Replaces a file in one step: a stack that is running may be loading it right now. */
-async function replace(name: string, contents: string | Uint8Array): Promise<void> {
-  const fresh = join(OUT, `.${name}.${process.pid}`);
-  try {
-    await writeFile(fresh, contents);
-    await rename(fresh, join(OUT, name));
-  } finally {
-    await rm(fresh, { force: true });
-  }
+/** Whoever reads the file meanwhile, a worker that starts, finds the old one or the new one whole. */
+async function replaceFile(path: string, contents: string | Uint8Array): Promise<void> {
+  const next = `${path}.${process.pid}`;
+  await writeFile(next, contents);
+  await rename(next, path);
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -1,0 +1,10 @@
+// In the bundle, this is @aws-sdk/credential-provider-node: see leave-out.ts.
+
+/** The SDK asks for this when it is loaded, and calls what it returns when a client has no credentials. */
+export function defaultProvider() {
+  return (): never => {
+    throw new Error(
+      "This AWS client was made without credentials: make it in lib/clients.aws.ts, as the others are.",
+    );
+  };
+}
