@@ -1,0 +1,31 @@
+// The simulation's Stripe over HTTP, so that the worker's real client can talk to it.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+import type { StripeModel } from "../../../simulation/stripe.ts";
+import type { ExternalServer } from "./process.ts";
+
+export async function serve(model: StripeModel): Promise<ExternalServer> {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { method = "", url = "", headers } = request;
+      const idempotencyKey = headers["idempotency-key"]?.toString();
+      const answer = model.receive({ method, path: url, body, idempotencyKey })();
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
