@@ -17,16 +17,21 @@ export async function findAtStripe(
   messageId: string,
   now: number,
 ): Promise<Found[]> {
-  const found = new Map<string, Found>();
-  const query = `metadata["message_id"]:"${messageId.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
-  for await (const intent of stripe.paymentIntents.search({ query, limit: 100 })) {
-    if (intent.metadata["message_id"] === messageId) found.set(intent.id, intent);
-  }
+  const searched = await searchAtStripe(stripe, messageId);
+  const found = new Map(searched.map((intent) => [intent.id, intent] as const));
   const recent = { created: { gte: Math.floor((now - HOUR_MS) / 1_000) }, limit: 100 };
   for await (const intent of stripe.paymentIntents.list(recent)) {
     if (intent.metadata["message_id"] === messageId) found.set(intent.id, intent);
   }
   return [...found.values()].toSorted((a, b) => b.created - a.created);
+}
+
+/** What search finds for a message id, 100 at most: it may not know the newest yet. */
+export async function searchAtStripe(stripe: Stripe, messageId: string): Promise<Found[]> {
+  const quoted = messageId.replaceAll(/["\\]/g, String.raw`\$&`);
+  const query = `metadata["message_id"]:"${quoted}"`;
+  const { data } = await stripe.paymentIntents.search({ query, limit: 100 });
+  return data.filter((intent) => intent.metadata["message_id"] === messageId);
 }
 
 /** The PaymentIntent; undefined when Stripe has none under that id, for this key. */

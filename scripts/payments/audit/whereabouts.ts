@@ -1,0 +1,26 @@
+// Where the messages of stuck claims are: a record cannot tell, the queues can.
+import { sqsFor } from "../clients.ts";
+import { deadLetterQueueOf, readDeadLetters } from "../dead-letters.ts";
+import { depthOf } from "../look.ts";
+import type { Target } from "../target.ts";
+
+/** Where a message is and what to do, for a person. */
+export type Whereabouts = (messageId: string) => string;
+
+/** Looks through the dead-letter queue once; undefined when the target names no queues. */
+export async function findMessages(
+  target: Target,
+  signal: AbortSignal,
+): Promise<Whereabouts | undefined> {
+  const { queueUrl, dlqUrl } = target.resources;
+  if (queueUrl === undefined || dlqUrl === undefined) return undefined;
+  const { letters, look } = await readDeadLetters(deadLetterQueueOf(target), signal);
+  const dead = new Set(letters.map(({ messageId }) => messageId));
+  const { visible, inFlight, delayed } = await depthOf(sqsFor(queueUrl), queueUrl);
+  const gone = visible + inFlight + delayed === 0 && look.complete;
+  return (messageId) => {
+    if (dead.has(messageId)) return "its message is in the dead-letter queue: redrive it";
+    if (gone) return "its message is gone: the sender sends it again, with the same id";
+    return "its message is in the queue, or gone: audit again when the queue is empty";
+  };
+}
