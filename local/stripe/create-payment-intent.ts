@@ -55,6 +55,7 @@ function declined(
       id: open.payment_method,
       object: "payment_method",
       type,
+      billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
       customer: open.customer,
       livemode: false,
       created: open.created,
