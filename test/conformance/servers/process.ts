@@ -28,7 +28,7 @@ export async function startProcess(options: {
 }): Promise<ExternalServer> {
   const { program, args, env, announces, installed = program } = options;
   if (!existsSync(installed)) {
-    throw new Error(`There is no ${installed}: run "bash test/conformance/install.sh" first.`);
+    throw new Error(`There is no ${installed}: run "npm run conformance:install" first.`);
   }
   const child = spawn(program, args, {
     env: { ...process.env, ...env },
