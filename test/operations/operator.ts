@@ -1,0 +1,128 @@
+// A local stack with an operator at it, who runs the payments command in processes of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { expect, onTestFinished } from "vitest";
+import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { startStack, type StackOptions } from "../../local/stack.ts";
+import type { RunningStack } from "../../scripts/running-stack.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+export type Finished = { code: number | null; stdout: string; stderr: string };
+
+/** Starts the stack and its operator; both are gone when the test is. */
+export async function startOperator(worker: NonNullable<StackOptions["worker"]> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  const logFile = join(folder, ".local", "worker.log");
+  mkdirSync(join(folder, ".local"));
+  writeFileSync(logFile, "");
+  const lines: Record<string, unknown>[] = [];
+  const events: EventSourceEvent[] = [];
+  const stack = await startStack({
+    worker,
+    onEvent: (event) => events.push(event),
+    onLog({ line }) {
+      appendFileSync(logFile, `${line}\n`);
+      if (line.startsWith("{")) lines.push(JSON.parse(line) as Record<string, unknown>);
+    },
+  });
+  const { queueUrl, dlqUrl } = stack.queues;
+  const sqs = new SQSClient({
+    endpoint: stack.queue.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  onTestFinished(async () => {
+    await stack.stop();
+    sqs.destroy();
+    rmSync(folder, { recursive: true });
+  });
+  const running: RunningStack = {
+    pid: process.pid,
+    endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
+    tableName: stack.tableName,
+    queueUrl,
+    dlqUrl,
+    logFile,
+    env: stack.env,
+  };
+  writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
+
+  /** Runs a program in the operator's folder, with nothing of this process's environment but the path. */
+  function start(program: string, args: string[], env: Record<string, string> = {}) {
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+    const finished = once(child, "close").then(([code]): Finished => ({
+      code: code as number | null,
+      ...output,
+    }));
+    return { child, output, finished };
+  }
+  const command = (...args: string[]) =>
+    start(process.execPath, [join(ROOT, "scripts", "payments.ts"), ...args]);
+
+  const sendBody = async (body: string, to = queueUrl): Promise<void> => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: to, MessageBody: body }));
+  };
+
+  return {
+    stack,
+    sqs,
+    folder,
+    lines,
+    events,
+    running,
+    start,
+    /** Starts `payments …`, for what does not end by itself. */
+    command,
+    /** Runs `payments …` to its end. */
+    payments: (...args: string[]): Promise<Finished> => command(...args).finished,
+    /** Runs `payments … --json`, and reads what it printed. */
+    json: async <T>(...args: string[]): Promise<T> => {
+      const { code, stdout, stderr } = await command(...args, "--json").finished;
+      if (stdout === "")
+        throw new Error(`payments ${args.join(" ")} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+    sendBody,
+    /** Sends payments that are good, but for `changes`. */
+    send: async (id: string, changes: Record<string, unknown> = {}, to = queueUrl) =>
+      sendBody(JSON.stringify({ ...payment(id), ...changes }), to),
+    /** Waits until the dead-letter queue holds so many. */
+    deadLetters: (count: number): Promise<void> =>
+      expect
+        .poll(async () => (await stack.queue.depth(dlqUrl)).visible, {
+          timeout: 25_000,
+          interval: 50,
+        })
+        .toBe(count),
+    record: (id: string) => stack.table.item(stack.tableName, id),
+    charges: (id: string) => stack.stripe.ledger.countsFor(id).charges,
+  };
+}
+
+export function payment(id: string): Record<string, unknown> {
+  return {
+    id,
+    createdAt: new Date().toISOString(),
+    amount: 1250,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+  };
+}
+
+export function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  return expect.poll(condition, { timeout: 25_000, interval: 50 }).toBe(true);
+}

@@ -1,0 +1,109 @@
+import { Stripe } from "stripe";
+import { expect, test } from "vitest";
+import { startOperator, until } from "./operator.ts";
+
+type Status = {
+  messageId: string;
+  state: string;
+  next: string;
+  stripe?: { agreement: string; paymentIntents: { status: string }[] };
+};
+
+test("status says how a payment ended, and that a further delivery changes nothing", async () => {
+  const operator = await startOperator();
+  await operator.send("order-1");
+  await operator.send("order-2", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
+  await operator.stack.drained(10_000);
+
+  const { code, stdout } = await operator.payments("status", "order-1", "order-2", "--stripe");
+
+  const [paid, declined] = stdout.split("\n\n");
+  expect(paid).toMatch(/^order-1\n {2}outcome +succeeded, by attempt 1\n/);
+  expect(paid).toMatch(/PaymentIntent +http.+\/v1\/payment_intents\/pi_/);
+  expect(paid).toMatch(/first claimed +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(\d+ s ago\)/);
+  expect(paid).toMatch(/next +nothing: a further delivery is acknowledged as a duplicate until/);
+  expect(paid).toMatch(/at Stripe +succeeded, 1250 eur,/);
+  expect(paid).toContain("record and Stripe agree");
+  expect(declined).toContain("declined (card_declined, insufficient_funds), by attempt 1");
+  expect(code).toBe(0);
+});
+
+test("status says what is known of a message that nobody has claimed", async () => {
+  const operator = await startOperator();
+
+  const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
+
+  expect(stdout).toContain("none: no attempt has claimed it, or its record has expired");
+  expect(stdout).toContain("Stripe has no PaymentIntent for it: it was not charged");
+  expect(code).toBe(0);
+});
+
+test("status shows the last error, Stripe's request id and who comes next", async () => {
+  const operator = await startOperator({ env: { BACKOFF_BASE_SECONDS: "4" } });
+  operator.stack.stripe.faults.outage("unavailable");
+  await operator.send("order-1");
+  await until(async () => (await operator.record("order-1"))?.["leaseExpiresAt"] === 0);
+
+  const { stdout } = await operator.payments("status", "order-1");
+
+  expect(stdout).toContain("none: attempt 1 ended without one");
+  expect(stdout).toContain("released by its owner");
+  expect(stdout).toMatch(/last error +stripe_unavailable, .+ \(Stripe request req_\w+\)/);
+  expect(stdout).toContain("attempt 2 takes over and charges with the same key");
+});
+
+test("status finds a charge that is not recorded, and exits 3", async () => {
+  const operator = await startOperator();
+  operator.stack.table.faults.add(
+    { operation: "UpdateItem", times: Infinity },
+    { kind: "refuse", status: 500, code: "InternalServerError", message: "away" },
+  );
+  await operator.send("order-1");
+  await until(() => operator.charges("order-1") === 1);
+  await until(() => operator.lines.some(({ decision }) => decision === "transient"));
+
+  const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
+
+  expect(stdout).toMatch(/Stripe has an outcome that is not recorded: pi_\w+ is succeeded/);
+  expect(code).toBe(3);
+});
+
+test("status finds a double charge that somebody else made, and exits 3", async () => {
+  const operator = await startOperator();
+  await operator.send("order-1");
+  await operator.stack.drained(10_000);
+  const { port } = operator.stack.stripe;
+  const stripe = new Stripe("sk_test_local", { protocol: "http", host: "127.0.0.1", port });
+  await stripe.paymentIntents.create(
+    {
+      amount: 1250,
+      currency: "eur",
+      customer: "cus_ada",
+      payment_method: "pm_card_visa",
+      confirm: true,
+      off_session: true,
+      metadata: { message_id: "order-1" },
+    },
+    { idempotencyKey: "another" },
+  );
+
+  const [status] = await operator.json<Status[]>("status", "order-1", "--stripe");
+  const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
+
+  expect(status).toMatchObject({ state: "completed", stripe: { agreement: "charged_twice" } });
+  expect(status?.stripe?.paymentIntents).toHaveLength(2);
+  expect(stdout).toContain("CHARGED TWICE: pi_");
+  expect(code).toBe(3);
+});
+
+test("status finds an id with quotes in it at Stripe", async () => {
+  const operator = await startOperator();
+  const id = String.raw`a"b\c'd`;
+  operator.stack.stripe.setSearchLag(0);
+  await operator.send(id);
+  await operator.stack.drained(10_000);
+
+  const [status] = await operator.json<Status[]>("status", id, "--stripe");
+
+  expect(status?.stripe).toMatchObject({ agreement: "agree" });
+});
