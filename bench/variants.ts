@@ -1,0 +1,40 @@
+// What is compared, and how it is bundled.
+
+import { join } from "node:path";
+
+import { build as buildWorker, bundleFunction } from "../scripts/build.ts";
+import { LEAVE_OUT } from "../scripts/leave-out.ts";
+
+export const VARIANTS = ["ours", "Powertools", "naive", "floor"] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+export type Bundle = { path: string; bytes: number };
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Builds every variant: ours as it is shipped, the others with the same esbuild settings. */
+export async function buildVariants(): Promise<Record<Variant, Bundle>> {
+  return {
+    ours: { path: pathIn("dist/payment-worker"), bytes: await buildWorker() },
+    Powertools: await other("powertools"),
+    naive: await other("naive"),
+    floor: await other("floor"),
+  };
+}
+
+async function other(name: string): Promise<Bundle> {
+  const folder = `dist/bench/${name}`;
+  return {
+    path: pathIn(folder),
+    bytes: await bundleFunction(`bench/variants/${name}.ts`, folder),
+  };
+}
+
+function pathIn(folder: string): string {
+  return join(ROOT, folder, "index.js");
+}
+
+/** The size of Powertools' bundle without what ours leaves out. It is not run. */
+export function trimmedPowertoolsBytes(): Promise<number> {
+  return bundleFunction("bench/variants/powertools.ts", "dist/bench/trimmed", LEAVE_OUT);
+}
