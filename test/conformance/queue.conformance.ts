@@ -16,6 +16,7 @@ const NO_REDRIVE = {
     "a redriven message has the same body, another id, and is counted from 1": "no redrive",
   },
   api: {
+    "a queue that is nobody's dead-letter queue cannot be redriven": "no redrive",
     "a queue that does not exist cannot be redriven": "no redrive",
     "an empty dead-letter queue can be redriven": "no redrive",
   },
@@ -55,6 +56,7 @@ describe.each([
     api: {
       ...LONG_VISIBILITY,
       "a batch without a change of visibility is refused": "taken",
+      "a queue that is nobody's dead-letter queue cannot be redriven": "never answers",
       "a queue that does not exist cannot be redriven": "answers QueueDoesNotExist",
     },
   },

@@ -12,7 +12,7 @@ import type { ExternalServer } from "./process.ts";
 export function startStripeMock(): Promise<ExternalServer> {
   return startProcess({
     program: `${INSTALLED}/go/stripe-mock`,
-    args: ["-http-addr", "127.0.0.1:0"],
+    args: ["-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0"],
     announces: /Listening for HTTP at/,
   });
 }
