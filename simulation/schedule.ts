@@ -29,9 +29,9 @@ export type RunSettings = {
   /** Looks at one rule alone. */
   only?: Rule | undefined;
   /** Whether this state is known already; asked before every step that is chosen. */
-  known?: (world: World) => boolean;
+  known?: (world: World, steps: number) => boolean;
   /** Longer schedules are given up as merged. */
-  mostSteps?: number;
+  mostSteps?: number | undefined;
 };
 
 export type Runner = (settings: RunSettings) => Promise<Run>;
@@ -118,7 +118,7 @@ export function createRunner(library: Library): Runner {
           breach(world, "ends", `not after ${steps} steps`);
           break;
         }
-        if (known?.(world)) return { steps, merged: true };
+        if (known?.(world, steps)) return { steps, merged: true };
         const weights = possible.map(({ weight }) => weight);
         const index = possible.length === 1 || (exhaustive && !open) ? 0 : choose(weights);
         world.writer = undefined;
