@@ -20,6 +20,8 @@ export type Library = Pick<
 /** A mistake: in `file` of lib/, `find` is replaced by `replace`. */
 export type Mistake = {
   name: string;
+  /** Why it is one, in a sentence. */
+  lesson: string;
   edits: readonly Edit[];
   /** The rule whose violation tells most, where the first one to break tells little. */
   shows?: Rule;
