@@ -1,0 +1,43 @@
+import { Worker } from "node:worker_threads";
+
+import { expect, test } from "vitest";
+
+import { codeOf, scheduleOf } from "../../simulation/replay.ts";
+import type { Replayed } from "./replay.worker.ts";
+
+const replayed = await new Promise<Replayed>((resolve, reject) => {
+  const worker = new Worker(new URL("./replay.worker.ts", import.meta.url));
+  worker.once("message", resolve);
+  worker.once("error", reject);
+});
+
+test("a seed gives the same schedule every time", () => {
+  const [first, second] = replayed.tracesOfOneSeed;
+
+  expect(first).toContain("producer");
+  expect(second).toBe(first);
+});
+
+test("a schedule that breaks a rule is made shorter and still breaks it", () => {
+  const { before, after } = replayed.shrunk;
+
+  expect(before.rule).toBe("one_charge");
+  expect(after.rule).toBe("one_charge");
+  expect(after.lines).toBeLessThan(before.lines);
+  // Sent, received, claimed, charged, died; moved back, received, found, taken over, charged again.
+  expect(after.lines).toBeLessThanOrEqual(14);
+});
+
+test("a code stands for its schedule", () => {
+  const schedule = { plan: "one message", depth: 2, choices: [0, 3, 0, 12] };
+
+  expect(codeOf(schedule)).toBe("one-message:2:0.3.0.12");
+  expect(scheduleOf("one-message:2:0.3.0.12")).toEqual(schedule);
+});
+
+test.each(["", "one-message", "one-message:1:x", "no-such-plan:1:0"])(
+  "%j is refused as a code",
+  (code) => {
+    expect(() => scheduleOf(code)).toThrow("is not the code of a schedule");
+  },
+);
