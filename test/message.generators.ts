@@ -3,6 +3,13 @@
 import fc from "fast-check";
 
 import { CURRENCIES } from "./message.oracle.ts";
+import {
+  CARDS,
+  STRANGE,
+  STRANGE_NAMES,
+  STRANGE_NUMBERS,
+  STRANGE_TEXTS,
+} from "./message.strange.ts";
 
 export const NOW = Date.parse("2026-12-01T12:00:00Z");
 
@@ -84,7 +91,12 @@ const plain = fc
 
 const cloudEvent = fc.tuple(id, rfc3339, payment, text(20)).map(([id, time, fields, extension]) =>
   object({
-    ...{ specversion: "1.0", type: "payment", source: "/shop", id, time, extension },
+    specversion: "1.0",
+    type: "payment",
+    source: "/shop",
+    id,
+    time,
+    extension,
     data: object(fields),
   }),
 );
@@ -114,48 +126,6 @@ export const validMessage: fc.Arbitrary<Json> = fc
   )
   .map(([inner, layers]) => layers.reduce((body, wrap) => wrap(body), inner));
 
-const STRANGE_TEXTS = [
-  "",
-  " ",
-  "\u0000",
-  "\ud800",
-  "x".repeat(2_000),
-  "😀",
-  "é",
-  "a[b]",
-  "80",
-  "a<b",
-];
-const CARDS = ["4242424242424242", "4242 4242 4242 4242", "378282246310005"];
-const STRANGE_TIMES = [
-  ...["2026-11-31T00:00:00Z", "2026-11-29", "2026-11-29T11:59:00", "2026-11-29T24:00:00Z"],
-  ...["2026-11-01T11:59:59Z", "2026-11-01T12:00:00Z", "2026-12-02T12:00:00Z", "29.11.2026"],
-  ...["2026-12-02T12:00:01Z", "2026-11-29t11:59:00z", "2026-11-29T11:59:00+0100", "1795953540000"],
-];
-export const STRANGE_NUMBERS = [
-  ...["0", "-0", "-1", "80", "80.0", "8e1", "78.4", "7840.000000000001", "9007199254740993"],
-  ...["99999999", "100000000", "1e400", "1E2", "0.1e3", "4242424242424242", "1795953540000"],
-];
-
-/** Values that are wrong, or nearly, for the field of that name. */
-const STRANGE: Record<string, readonly string[]> = {
-  currency: ["EURO", "eu", "zzq", "ſek", "€", "e1r", "eur ", "ſEK", "huf\n"],
-  customer: ["cus_", "cus_é", "Cus_a", "pm_a", "cus_a b", `cus_${"a".repeat(252)}`, "cus_a\n"],
-  paymentMethod: ["pm_", "pm_a b", "PM_a", "card_a", `pm_${"a".repeat(253)}`, "pm_a\u0000"],
-  createdAt: STRANGE_TIMES,
-  time: STRANGE_TIMES,
-  id: ["order 1", "order-😀", "a".repeat(255), "a".repeat(256), "a\n", "\u00a0"],
-  specversion: ["1", "0.3", "1.0 "],
-  statementDescriptorSuffix: ["123", "x".repeat(23), "a\nb", "a\u00a0", "日本"],
-  description: ["x".repeat(1_000), "x".repeat(1_001), "😀".repeat(1_000), "a\ud800b"],
-};
-
-const NAMES = [
-  ...["amount", "currency", "tip", "cvc", "card_cvc", "Amount", "__proto__", "constructor", ""],
-  ...["message_id", "id", "meta", "specversion", "Type", "detail-type", "data_base64", "toString"],
-  ...["4242424242424242", "a[b]", "metadata", "urn", "job"],
-];
-
 const texts = fc.constantFrom(...STRANGE_TEXTS, ...CARDS, ...Object.values(STRANGE).flat());
 const numbers = fc.constantFrom(...STRANGE_NUMBERS).map((literal): Json => ({ number: literal }));
 const anyValue: fc.Arbitrary<Json> = fc.oneof(
@@ -173,7 +143,7 @@ export const alteredMessage: fc.Arbitrary<Json> = fc
     fc.constantFrom("replace", "replace", "fit", "add", "remove"),
     fc.nat(),
     anyValue,
-    fc.constantFrom(...NAMES),
+    fc.constantFrom(...STRANGE_NAMES),
   )
   .map(([body, how, at, value, name]) => alter(body, { how, at, value, name }));
 

@@ -6,8 +6,9 @@ import { expect, test } from "vitest";
 
 import { decodeMessage } from "../lib/message.ts";
 import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
-import { alteredMessage, NOW, STRANGE_NUMBERS, validMessage, write } from "./message.generators.ts";
+import { alteredMessage, NOW, validMessage, write } from "./message.generators.ts";
 import { verdict } from "./message.oracle.ts";
+import { STRANGE_NUMBERS } from "./message.strange.ts";
 import { SEED } from "./support/seed.ts";
 
 /** What the decoder would have charged, or undefined for what it refuses. */
