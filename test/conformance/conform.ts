@@ -26,8 +26,11 @@ export function conform<Subject>(
   }
   for (const { name, run } of scenarios) {
     const instead = differences[name];
+    // The scenarios hold the assertions, and their names.
+    // oxlint-disable vitest/expect-expect, vitest/valid-title
     const against = async (): Promise<void> => run(await subject());
     if (instead === undefined) test.concurrent(name, against);
     else test.concurrent.fails(`DIFFERS: ${name} (${instead})`, against);
+    // oxlint-enable vitest/expect-expect, vitest/valid-title
   }
 }

@@ -68,7 +68,7 @@ describe("moto", () => {
       body,
     });
     const text = await response.text();
-    expect(response.status, text).toBe(200);
+    if (!response.ok) throw new Error(`${service} answered ${response.status}: ${text}`);
     return text;
   }
 

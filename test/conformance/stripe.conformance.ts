@@ -119,7 +119,7 @@ describe("the local Stripe", () => {
     [400, { currency: "zzz" }],
     [400, { tip: "100" }],
   ])("answers %i to a create with %j in the shape of Stripe's error", async (status, changes) => {
-    const answer = await post(server.url, form(changes as Record<string, string>));
+    const answer = await post(server.url, form(changes));
 
     shapes.error(answer.body);
 

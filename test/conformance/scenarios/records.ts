@@ -29,8 +29,11 @@ const record = (
 });
 
 const second = (messageId: string) => ({
-  ...{ messageId, owner: "second", attempt: 2 },
-  ...{ leaseExpiresAt: 1_795_980_900_000, firstClaimedAt: 1_795_980_729_855 },
+  messageId,
+  owner: "second",
+  attempt: 2,
+  leaseExpiresAt: 1_795_980_900_000,
+  firstClaimedAt: 1_795_980_729_855,
 });
 
 const recordsOf = ({ client, tableName }: TableSubject) =>
@@ -78,7 +81,9 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       expect(standing).toBeUndefined();
       expect(await stored(table, "take-over-1")).toEqual(
         record("take-over-1", {
-          ...{ owner: "second", attempt: 2, leaseExpiresAt: 1_795_980_900_000 },
+          owner: "second",
+          attempt: 2,
+          leaseExpiresAt: 1_795_980_900_000,
         }),
       );
     },
@@ -95,7 +100,9 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       const third = { ...second("take-over-2"), owner: "third" };
 
       expect(await records.takeOver(seen, third, TIMEOUT_MS)).toMatchObject({
-        ...{ owner: "second", attempt: 2, leaseExpiresAt: 1_795_980_900_000 },
+        owner: "second",
+        attempt: 2,
+        leaseExpiresAt: 1_795_980_900_000,
       });
     },
   },
@@ -248,11 +255,13 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       }
 
       expect(await stored(table, "release-2")).toMatchObject({
-        ...{ owner: "second", leaseExpiresAt: 1_795_980_900_000 },
+        owner: "second",
+        leaseExpiresAt: 1_795_980_900_000,
       });
       expect(await stored(table, "release-3")).toEqual({
         ...done,
-        ...{ status: "COMPLETED", outcome: SUCCEEDED },
+        status: "COMPLETED",
+        outcome: SUCCEEDED,
       });
       expect(await stored(table, "release-4")).toBeUndefined();
     },

@@ -87,7 +87,10 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
     source: PUT_ITEM,
     async run(table) {
       const old = {
-        ...{ messageId: "put-2", owner: "a", lease: 1_795_980_789_855, attempt: 1 },
+        messageId: "put-2",
+        owner: "a",
+        lease: 1_795_980_789_855,
+        attempt: 1,
         outcome: { result: "declined", code: "card_declined", nested: { list: ["x", 1, true] } },
       };
       await outcome(table, put(old));
@@ -133,7 +136,10 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
 
       expect(end).toBe("written");
       expect(await item(table, "update-1")).toEqual({
-        ...{ messageId: "update-1", owner: "b", lease: 2_000, first: 7 },
+        messageId: "update-1",
+        owner: "b",
+        lease: 2_000,
+        first: 7,
       });
     },
   },

@@ -1,6 +1,7 @@
 // The simulation's Stripe over HTTP, so that the worker's real client can talk to it.
 
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -8,14 +9,14 @@ import type { StripeModel } from "../../../simulation/stripe.ts";
 import type { ExternalServer } from "./process.ts";
 
 export async function serve(model: StripeModel): Promise<ExternalServer> {
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { method = "", url = "", headers } = request;
-      const idempotencyKey = headers["idempotency-key"]?.toString();
-      const answer = model.receive({ method, path: url, body, idempotencyKey })();
-      response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
-    });
-  });
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = "", url = "", headers } = request;
+    const idempotencyKey = headers["idempotency-key"]?.toString();
+    const body = await text(request);
+    const answer = model.receive({ method, path: url, body, idempotencyKey })();
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+  };
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
