@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, onTestFinished } from "vitest";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack, type StackOptions } from "../../local/stack.ts";
@@ -36,9 +38,17 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
     region: "us-east-1",
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
+  const table = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint: stack.table.url,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    }),
+  );
   onTestFinished(async () => {
     await stack.stop();
     sqs.destroy();
+    table.destroy();
     rmSync(folder, { recursive: true });
   });
   const running: RunningStack = {
@@ -50,7 +60,9 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
     logFile,
     env: stack.env,
   };
-  writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
+  const announce = () =>
+    writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
+  announce();
 
   /** Runs a program in the operator's folder, with nothing of this process's environment but the path. */
   function start(program: string, args: string[], env: Record<string, string> = {}) {
@@ -83,6 +95,8 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
     lines,
     events,
     running,
+    /** Makes a change of `running` known to the next command. */
+    announce,
     start,
     /** Starts `payments …`, for what does not end by itself. */
     command,
@@ -107,6 +121,10 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
           interval: 50,
         })
         .toBe(count),
+    /** Puts a record, whatever the protocol says. */
+    put: async (item: Record<string, unknown>): Promise<void> => {
+      await table.send(new PutCommand({ TableName: stack.tableName, Item: item }));
+    },
     record: (id: string) => stack.table.item(stack.tableName, id),
     charges: (id: string) => stack.stripe.ledger.countsFor(id).charges,
   };

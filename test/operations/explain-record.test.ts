@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { IdempotencyRecord } from "../../lib/record.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
+import { explainRecord } from "../../scripts/payments/explain-record.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+const CLAIM: IdempotencyRecord = {
+  messageId: "order-1",
+  status: "IN_PROGRESS",
+  owner: "o-1",
+  leaseExpiresAt: NOW + 30_000,
+  attempt: 2,
+  firstClaimedAt: NOW - 90_000,
+  fingerprint: "f",
+  expiresAt: NOW / 1_000 + 3_000_000,
+};
+
+function explain(changes: Partial<IdempotencyRecord>) {
+  const record = { ...CLAIM, ...changes };
+  const { state, lines } = explainRecord(record, DEFAULT_WORKER_TIMINGS, NOW, (id) => `see ${id}`);
+  return { state, ...Object.fromEntries(lines) } as Record<string, string>;
+}
+
+test("a claim that is held: who has it, until when, and what happens if they die", () => {
+  const text = explain({});
+
+  expect(text).toMatchObject({
+    state: "held",
+    outcome: "none yet: attempt 2 is running",
+    "first claimed": "2026-11-29 11:58:30 UTC (90 s ago)",
+    lease: "until 2026-11-29 12:00:30 UTC (in 30 s), owner o-1",
+  });
+  expect(text["next"]).toMatch(/or its lease lapses and attempt 3 takes over and charges with the/);
+});
+
+test("a claim that lapsed without a release: its worker died", () => {
+  const text = explain({ leaseExpiresAt: NOW - 1_000 });
+
+  expect(text["state"]).toBe("lapsed");
+  expect(text["lease"]).toMatch(/^lapsed 2026-11-29 11:59:59 UTC \(1 s ago\): the worker died/);
+});
+
+test("after the key window, the next attempt looks at Stripe before it charges", () => {
+  const before = explain({ leaseExpiresAt: 0, firstClaimedAt: NOW - 23 * 3_600_000 + 1 });
+  const after = explain({ leaseExpiresAt: 0, firstClaimedAt: NOW - 23 * 3_600_000 });
+
+  expect(before["next"]).toContain("charges with the same key");
+  expect(after["next"]).toContain("looks at Stripe before it charges");
+});
