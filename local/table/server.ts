@@ -7,8 +7,11 @@ import { plainItem } from "./plain-item.ts";
 import type { Item } from "./plain-item.ts";
 import { createTimeToLive } from "./time-to-live.ts";
 
-/** What the log and the faults know of a request: which table, and which record when it names one. */
-export type TableRequest = { table?: string; messageId?: string };
+/**
+ * What the log and the faults need to know of a request: which table, which record when it names one,
+ * and an update's expression, which tells one kind of update from another.
+ */
+export type TableRequest = { table?: string; messageId?: string; update?: string };
 
 export type TableServer = AwsJsonServer<TableRequest> & {
   /** A table with the key `messageId` and the TTL attribute `expiresAt`, ready to use. */
@@ -87,10 +90,16 @@ export async function startTable(
 }
 
 function describe(_operation: string, input: Record<string, unknown>): TableRequest {
-  const { TableName, Item, Key } = input as { TableName?: string; Item?: Item; Key?: Item };
+  const { TableName, Item, Key, UpdateExpression } = input as {
+    TableName?: string;
+    Item?: Item;
+    Key?: Item;
+    UpdateExpression?: string;
+  };
   const messageId = (Item ?? Key)?.["messageId"]?.["S"];
   return {
     ...(typeof TableName === "string" && { table: TableName }),
     ...(typeof messageId === "string" && { messageId }),
+    ...(typeof UpdateExpression === "string" && { update: UpdateExpression }),
   };
 }

@@ -336,7 +336,7 @@ test("all the items are read, also when they are more than one page", async () =
   expect(new Set(items.map(({ messageId }) => messageId))).toEqual(new Set(ids));
 });
 
-test("the log tells each request's operation, table, message id and how it ended", async () => {
+test("the log tells each request's operation, table, message id, update and how it ended", async () => {
   const { table, client } = await startedTable();
   const claim = new PutCommand({
     TableName: "records",
@@ -347,6 +347,14 @@ test("the log tells each request's operation, table, message id and how it ended
   await client.send(claim);
   await failureOf(client.send(claim));
   await client.send(new GetCommand({ TableName: "records", Key: { messageId: "m-2" } }));
+  await client.send(
+    new UpdateCommand({
+      TableName: "records",
+      Key: { messageId: "m-1" },
+      UpdateExpression: "SET attempt = :two",
+      ExpressionAttributeValues: { ":two": 2 },
+    }),
+  );
 
   const seen = { table: "records", atMs: NOW_MS };
   expect(table.requests()).toEqual([
@@ -358,8 +366,15 @@ test("the log tells each request's operation, table, message id and how it ended
       result: "ConditionalCheckFailedException",
     },
     { ...seen, operation: "GetItem", messageId: "m-2", result: "ok" },
+    {
+      ...seen,
+      operation: "UpdateItem",
+      messageId: "m-1",
+      update: "SET attempt = :two",
+      result: "ok",
+    },
   ]);
-  expect(table.counts()).toEqual({ PutItem: 2, GetItem: 1 });
+  expect(table.counts()).toEqual({ PutItem: 2, GetItem: 1, UpdateItem: 1 });
   expect(table.connections()).toBe(1);
 });
 
