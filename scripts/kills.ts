@@ -1,0 +1,69 @@
+// npm run kills: kills the worker at every request of the protocol, and shows what became of each
+// payment.
+import { build } from "./build.ts";
+import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
+import { playRow, isRight, type Played } from "./kills/play.ts";
+import { ROWS, type Row } from "./kills/points.ts";
+import { killTable, lastLine } from "./kills/print.ts";
+
+const HELP = `
+npm run kills     kills the worker with SIGKILL at every request of the protocol, before and after the
+                  request is applied, at every overlap with a second delivery; a table, one row a point
+
+The built bundle in its own processes, on this machine only, for about three minutes. Every number
+comes from Stripe's ledger, the table and the queues. Exit status 0 when each kill happened as planned
+and each payment was charged once and recorded; 1 when not.
+`;
+
+// Rows mostly wait for a lease or a visibility timeout: more at once than there are processors.
+const AT_ONCE = 8;
+// A busy machine can let a moment pass: then the row is played again, on a fresh stack.
+const TURNS = 3;
+const PROGRESS_MS = 10_000;
+
+await runCommand(async () => {
+  const { positionals } = readArguments(HELP, {});
+  if (positionals.length > 0) {
+    throw new UsageError(`"${positionals[0]}" is not an option of kills. See --help.`);
+  }
+  const interrupted = interruption().then(() => true);
+  await build();
+  const played = new Map<Row, Played>();
+  const startedAt = performance.now();
+  const progress = setInterval(() => {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const wrong = [...played.values()].filter((row) => !isRight(row)).length;
+    console.log(
+      `${seconds.toFixed(0).padStart(4)} s  ${played.size} of ${ROWS.length} points, ${wrong} wrong`,
+    );
+  }, PROGRESS_MS);
+  const stopped = await Promise.race([playAll(played), interrupted]).finally(() =>
+    clearInterval(progress),
+  );
+
+  const rows = ROWS.flatMap((row) => played.get(row) ?? []);
+  console.log(`\n${killTable(rows)}\n\n${lastLine(rows)}`);
+  if (rows.some((row) => !isRight(row))) process.exitCode = 1;
+  // The stacks of the rows that were not over die with this process.
+  if (stopped) process.exit(process.exitCode ?? 130);
+});
+
+async function playAll(played: Map<Row, Played>): Promise<false> {
+  // Those that wait for the visibility timeout first: the others fill the gaps at the end.
+  const queue = ROWS.toSorted((a, b) => waits(b) - waits(a));
+  const lane = async (): Promise<void> => {
+    for (let row = queue.shift(); row; row = queue.shift()) {
+      for (let turn = 1; turn <= TURNS; turn++) {
+        const result = await playRow(row);
+        played.set(row, result);
+        if (result.missed === undefined) break;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return false;
+}
+
+function waits({ secondDelivery }: Row): number {
+  return Number(secondDelivery === "later");
+}
