@@ -41,12 +41,14 @@ export function sqsHandler(
     const requestId = context.awsRequestId;
     const deliveries = event.Records.map((record): Delivery => {
       const schemaVersion = record.messageAttributes?.["bq-schema-version"]?.stringValue;
+      const xRayTraceId = traceIdIn(record.attributes.AWSTraceHeader);
       return {
         sqsMessageId: record.messageId,
         receiptHandle: record.receiptHandle,
         body: record.body,
         receiveCount: Number(record.attributes.ApproximateReceiveCount),
         ...(schemaVersion !== undefined && { schemaVersion }),
+        ...(xRayTraceId !== undefined && { xRayTraceId }),
       };
     });
     const results = await processBatch(deliveries, deps, deadline);
@@ -68,6 +70,11 @@ export function sqsHandler(
       batchItemFailures: retries.map(({ delivery }) => ({ itemIdentifier: delivery.sqsMessageId })),
     };
   };
+}
+
+/** https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader */
+function traceIdIn(header = ""): string | undefined {
+  return /(?:^|;)Root=(1-[\da-f]{8}-[\da-f]{24})(?:;|$)/.exec(header)?.[1];
 }
 
 function retryOf(result: Result, { timings, now, random }: HandlerDeps): Retry[] {

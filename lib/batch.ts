@@ -21,6 +21,8 @@ export type Delivery = {
   receiveCount: number;
   /** BabelQueue's message attribute `bq-schema-version`. */
   schemaVersion?: string;
+  /** The X-Ray trace that the sender's AWS SDK put on the message. */
+  xRayTraceId?: string;
 };
 
 export type Result = {

@@ -40,7 +40,7 @@ export function reportLine(
     message,
     decision: ending.decision,
     messageId,
-    traceId,
+    traceId: traceId ?? delivery.xRayTraceId,
     receiveCount: delivery.receiveCount,
     sqsMessageId: delivery.sqsMessageId,
     requestId,

@@ -61,9 +61,11 @@ function prepare(
   return { lines, handle: (event: SQSEvent) => handler(event, context) };
 }
 
-function event(...messages: { id: string; receiveCount?: number; body?: string }[]): SQSEvent {
+type Sent = { id: string; receiveCount?: number; body?: string; traceHeader?: string };
+
+function event(...messages: Sent[]): SQSEvent {
   return {
-    Records: messages.map(({ id, receiveCount = 1, body }) => ({
+    Records: messages.map(({ id, receiveCount = 1, body, traceHeader }) => ({
       messageId: `sqs-${id}`,
       receiptHandle: `handle-${id}`,
       body:
@@ -81,6 +83,7 @@ function event(...messages: { id: string; receiveCount?: number; body?: string }
         SentTimestamp: "1795953540000",
         SenderId: "sender",
         ApproximateFirstReceiveTimestamp: "1795953540000",
+        AWSTraceHeader: traceHeader,
       },
       messageAttributes: {},
       md5OfBody: "",
@@ -195,4 +198,35 @@ test("a visibility that SQS refused is a warning with its code", async () => {
   await handle(event({ id: "bad", body: "{}" }));
 
   expect(lines.at(-1)).toMatchObject({ level: "WARN", code: "ReceiptHandleIsInvalid" });
+});
+
+test("a line carries the sender's trace: from the envelope, else the one that SQS carries beside it", async () => {
+  const { handle, lines } = prepare();
+  const root = "1-5759e988-bd862e3fe1be46a994272793";
+  const traceHeader = `Root=${root};Parent=3995c3f42cd8ad8;Sampled=1`;
+  const enveloped = {
+    job: "payments",
+    trace_id: "trace-1",
+    data: { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_card_visa" },
+    meta: { id: "b", schema_version: 1, created_at: NOW },
+    attempts: 0,
+  };
+
+  await handle(
+    event(
+      { id: "a", traceHeader },
+      { id: "b", traceHeader, body: JSON.stringify(enveloped) },
+      { id: "c", traceHeader, body: "{}" },
+      { id: "d", traceHeader: "Root=nonsense" },
+      { id: "e" },
+    ),
+  );
+
+  expect(lines.map((line) => line["traceId"])).toEqual([
+    root,
+    "trace-1",
+    root,
+    undefined,
+    undefined,
+  ]);
 });
