@@ -40,7 +40,7 @@ describe("the simulation's Stripe", () => {
   conform(stripeScenarios, async (): Promise<StripeSubject> => {
     const clock = { now: START };
     const model = createStripe({ now: () => clock.now, prunesKeys: true });
-    const server = await serve(model);
+    const server = await serve((request) => model.receive(request)());
     stops.push(() => server.stop());
     return {
       charges: chargesAt(server.url),

@@ -5,15 +5,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-import type { StripeModel } from "../../../simulation/stripe.ts";
+import type { Request, Response } from "../../../simulation/stripe.ts";
 import type { ExternalServer } from "./process.ts";
 
-export async function serve(model: StripeModel): Promise<ExternalServer> {
+export async function serve(stripe: (request: Request) => Response): Promise<ExternalServer> {
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = "", url = "", headers } = request;
     const idempotencyKey = headers["idempotency-key"]?.toString();
     const body = await text(request);
-    const answer = model.receive({ method, path: url, body, idempotencyKey })();
+    const answer = stripe({ method, path: url, body, idempotencyKey });
     response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
   };
   const server = createServer((request, response) => void respond(request, response));
