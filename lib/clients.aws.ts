@@ -9,10 +9,11 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { WorkerTimings } from "./timing.ts";
 
 /** Three tries within `callTimeoutMs`; the caller's abort signal bounds them all together. */
-function settings({ callTimeoutMs }: WorkerTimings) {
+function settings({ callTimeoutMs }: WorkerTimings, endpoint?: string) {
   const requestTimeout = Math.ceil(callTimeoutMs / 3);
   return {
     credentials: credentials(process.env),
+    ...(endpoint !== undefined && { endpoint }),
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: requestTimeout,
@@ -41,14 +42,14 @@ function credentials(variables: Record<string, string | undefined>) {
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
-export function dynamoDb(timings: WorkerTimings): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(settings(timings)), {
+export function dynamoDb(timings: WorkerTimings, endpoint?: string): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(new DynamoDBClient(settings(timings, endpoint)), {
     marshallOptions: { removeUndefinedValues: true },
   });
 }
 
-export function sqs(timings: WorkerTimings): SQSClient {
-  return new SQSClient(settings(timings));
+export function sqs(timings: WorkerTimings, endpoint?: string): SQSClient {
+  return new SQSClient(settings(timings, endpoint));
 }
 
 export function secretsManager(timings: WorkerTimings): SecretsManagerClient {
