@@ -34,6 +34,8 @@ export type Plan = {
   longestBacklogMs: number;
   /** From when to when Stripe answers 503, in ms after the start. */
   stripeDown?: readonly [from: number, until: number];
+  /** One step in about so many is a fault, where chance decides. */
+  stepsPerFault: number;
   /** Faults at most. */
   faults: number;
   /** Faults may strike until the queue has delivered this often. */

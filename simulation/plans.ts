@@ -22,6 +22,7 @@ const USUAL: Omit<Plan, "name" | "faults"> = {
   deletesExpired: true,
   takesStaleReceipts: true,
   longestBacklogMs: 0,
+  stepsPerFault: 2, // not used: every fault gets its turn
   deliveries: 3,
 };
 

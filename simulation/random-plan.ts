@@ -29,30 +29,35 @@ export function randomPlan(choose: Choose, depth: number): Plan {
     ]),
     stripeClock: usually(choose, 0, -2 * MINUTE, 2 * MINUTE),
     batchSize: usually(choose, 1, 3),
-    maxReceiveCount: oneOf(choose, [4, 5, 14, 1], [4, 3, 1, 2]),
+    maxReceiveCount: oneOf(choose, [4, 5, 14, 1], [4, 2, 1, 4]),
     redrivesAt: redrives(choose),
     prunesKeys: usually(choose, true, false),
     deletesExpired: either(),
     takesStaleReceipts: either(),
     longestBacklogMs: usually(choose, MINUTE, HOUR),
-    faults: choose(Array<number>(depth + 1).fill(1)),
-    deliveries: oneOf(choose, [12, 6, 3]),
+    faults: choose([1, ...Array<number>(depth).fill(2)]),
+    stepsPerFault: oneOf(choose, [6, 12, 30]),
+    deliveries: oneOf(choose, [4, 12, 30]),
   };
 }
 
 function redrives(choose: Choose): number[] {
   const after = () =>
-    oneOf(choose, [
-      HOUR,
-      22 * HOUR + 50 * MINUTE,
-      23 * HOUR + 1 * SECOND,
-      24 * HOUR + 1 * SECOND,
-      25 * HOUR,
-      3 * DAY,
-      29 * DAY,
-      40 * DAY,
-    ]);
-  const times = choose([6, 3, 1]);
+    oneOf(
+      choose,
+      [
+        HOUR,
+        22 * HOUR + 50 * MINUTE,
+        23 * HOUR + 1 * SECOND,
+        24 * HOUR + 1 * SECOND,
+        25 * HOUR,
+        3 * DAY,
+        29 * DAY,
+        40 * DAY,
+      ],
+      [2, 2, 3, 3, 3, 2, 2, 1],
+    );
+  const times = choose([4, 4, 2]);
   return Array.from({ length: times }, after).toSorted((a, b) => a - b);
 }
 
@@ -62,7 +67,7 @@ function sendsOf(choose: Choose, messageId: string): Send[] {
     messageId,
     amount: "500",
     paymentMethod: usually(choose, "pm_card", "pm_declined", "pm_bankDebit", "pm_needsAction"),
-    createdAt: oneOf(choose, [0, -20 * DAY, DAY - MINUTE, -31 * DAY], [9, 4, 4, 1]),
+    createdAt: oneOf(choose, [0, -20 * DAY, DAY - MINUTE, -31 * DAY], [20, 6, 6, 1]),
   };
   if (send.createdAt < -30 * DAY) send.invalid = true;
   if (choose([19, 1]) === 1) {
@@ -77,6 +82,6 @@ function sendsOf(choose: Choose, messageId: string): Send[] {
     wrapped: choose([1, 1]) === 1,
   }));
   // The same id for another payment.
-  const other = choose([5, 1]) === 1 ? [{ ...send, amount: "700" }] : [];
+  const other = choose([8, 1]) === 1 ? [{ ...send, amount: "700" }] : [];
   return [send, ...repeats, ...other];
 }

@@ -1,5 +1,6 @@
 // Makes a schedule that breaks an invariant shorter, as long as it breaks the same one.
 
+import type { Rule } from "./invariants.ts";
 import { replay } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
 import type { Runner } from "./schedule.ts";
@@ -7,9 +8,9 @@ import type { Runner } from "./schedule.ts";
 const MOST_TRIES = 4_000;
 
 /** The shortest schedule that was found: fewest steps, then fewest choices off the good day. */
-export async function shrink(run: Runner, schedule: Schedule): Promise<Schedule> {
-  const witness = { count: () => {}, digests: false };
-  const first = (await replay(run, schedule, { witness })).violation;
+export async function shrink(run: Runner, schedule: Schedule, only?: Rule): Promise<Schedule> {
+  const observed = { only, witness: { count: () => {}, digests: false } };
+  const first = (await replay(run, schedule, observed)).violation;
   let best = schedule;
   let bestScore = Infinity;
   let tries = 0;
@@ -17,7 +18,7 @@ export async function shrink(run: Runner, schedule: Schedule): Promise<Schedule>
   const better = async (choices: readonly number[]): Promise<boolean> => {
     if (++tries > MOST_TRIES) return false;
     const candidate = { ...schedule, choices };
-    const { violation, steps } = await replay(run, candidate, { witness });
+    const { violation, steps } = await replay(run, candidate, observed);
     const off = choices.filter((choice) => choice !== 0).length;
     const score = steps * 1_000_000 + off * 1_000 + choices.length;
     if (violation?.rule !== first?.rule || score >= bestScore) return false;

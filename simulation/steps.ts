@@ -11,9 +11,6 @@ export type Step = { weight: number; run: () => void };
 /** Starts the handler; the world does not know how. */
 export type Start = (world: World, invocation: Invocation) => void;
 
-/** Faults strike one step in this many, while any are left. */
-const STEPS_A_FAULT = 4;
-
 /** Every step that is possible now; none at the end. */
 export function possibleSteps(world: World, start: Start): Step[] {
   const steps: Step[] = [];
@@ -51,7 +48,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
   const ordinary = steps.reduce((sum, { weight }) => sum + weight, 0);
   const push = (name: string, run: () => void, call?: Call) =>
     steps.push({
-      weight: 0,
+      weight: (call && RARE[call.name]) ?? 1,
       run() {
         world.faultsLeft -= 1;
         const what = call ? `${name} (${call.name})` : name;
@@ -80,9 +77,19 @@ function faults(world: World, start: Start, steps: Step[]): void {
       push(DELIVERED_TWICE, () => deliver(world, slot, [message], start));
     }
   }
-  const weight = ordinary / (STEPS_A_FAULT - 1) / Math.max(1, steps.length - first);
-  for (let i = first; i < steps.length; i++) (steps[i] as Step).weight = weight;
+  const struck = steps.slice(first);
+  for (const step of struck)
+    step.weight *= ordinary / (world.plan.stepsPerFault - 1) / struck.length;
 }
+
+/** Requests that few schedules come to are struck more often. */
+const RARE: Readonly<Record<string, number>> = {
+  "look up": 12,
+  "take over": 4,
+  release: 4,
+  charge: 2,
+  complete: 2,
+};
 
 function freeSlots({ plan, invocations }: World): number[] {
   const clocks = new Set<number>();

@@ -1,0 +1,99 @@
+// npm run simulate: every schedule within a bound, then random ones, on the real lib/.
+import { availableParallelism } from "node:os";
+
+import { loadLibrary } from "../simulation/library.ts";
+import type { Mistake } from "../simulation/library.ts";
+import { MISTAKES } from "../simulation/mistakes.ts";
+import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/replay.ts";
+import { createRunner } from "../simulation/schedule.ts";
+import { shrink } from "../simulation/shrink.ts";
+import { readArguments, runCommand, UsageError } from "./command.ts";
+import { search } from "./simulate/search.ts";
+
+const HELP = `
+npm run simulate -- [options]
+
+  --depth N        every schedule of the small plans with at most N faults (1)
+  --seeds N        and N random schedules beyond them (100000)
+  --from N         the first seed (0)
+  --faults N       faults at most in a random schedule (6)
+  --random-only    leaves the small plans out
+  --threads N      (one for each processor)
+
+  --seed N         tells one random schedule
+  --replay CODE    tells one schedule by its code
+  --shrink         makes the told schedule shorter first, if it breaks a rule
+  --mistake NAME   with one of the mistakes of docs/what-breaks.md in lib/
+
+Exit status 0 when no rule was broken, 1 when one was.
+`;
+
+await runCommand(async () => {
+  const { values } = readArguments(HELP, {
+    depth: { type: "string", default: "1" },
+    seeds: { type: "string", default: "100000" },
+    from: { type: "string", default: "0" },
+    faults: { type: "string", default: "6" },
+    "random-only": { type: "boolean", default: false },
+    threads: { type: "string", default: String(availableParallelism()) },
+    seed: { type: "string" },
+    replay: { type: "string" },
+    shrink: { type: "boolean", default: false },
+    mistake: { type: "string" },
+  });
+  const mistake = mistakeNamed(values.mistake);
+  const faults = integer("faults", values.faults);
+  if (values.seed !== undefined || values.replay !== undefined) {
+    const seed = integer("seed", values.seed ?? "0");
+    await tell({ code: values.replay, seed, faults, shrinks: values.shrink, mistake });
+    return;
+  }
+  await search({
+    depth: values["random-only"] ? undefined : integer("depth", values.depth),
+    from: integer("from", values.from),
+    seeds: integer("seeds", values.seeds),
+    threads: integer("threads", values.threads),
+    faults,
+    mistake,
+  });
+});
+
+function integer(name: string, value: string): number {
+  if (!/^\d{1,9}$/.test(value))
+    throw new UsageError(`--${name} must be a whole number, not ${value}.`);
+  return Number(value);
+}
+
+function mistakeNamed(name: string | undefined): Mistake | undefined {
+  const mistake = MISTAKES.find((one) => one.name === name);
+  if (name === undefined || mistake) return mistake;
+  const names = MISTAKES.map((one) => `  ${one.name}`).join("\n");
+  throw new UsageError(`--mistake "${name}" is none of these:\n${names}`);
+}
+
+type Telling = {
+  code: string | undefined;
+  seed: number;
+  faults: number;
+  shrinks: boolean;
+  mistake: Mistake | undefined;
+};
+
+/** Tells one schedule. */
+async function tell({ code, seed, faults, shrinks, mistake }: Telling): Promise<void> {
+  const run = createRunner(await loadLibrary(mistake));
+  const given = code === undefined ? await scheduleOfSeed(run, seed, faults) : read(code);
+  const schedule = shrinks ? await shrink(run, given, mistake?.shows) : given;
+  const { violation, text } = await trace(run, schedule, mistake?.shows);
+  console.log(`${text}\n`);
+  console.log(violation ? codeOf(schedule) : "No rule is broken.");
+  if (violation) process.exitCode = 1;
+}
+
+function read(code: string): ReturnType<typeof scheduleOf> {
+  try {
+    return scheduleOf(code);
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+}

@@ -1,0 +1,125 @@
+// Runs every schedule within a bound and then random ones, with progress, and sums them up.
+import { formatCoverage } from "../../simulation/coverage.ts";
+import { loadLibrary } from "../../simulation/library.ts";
+import type { Mistake } from "../../simulation/library.ts";
+import { exhaustivePlans } from "../../simulation/plans.ts";
+import { runTasks } from "../../simulation/pool.ts";
+import { scheduleOf, trace } from "../../simulation/replay.ts";
+import { createRunner } from "../../simulation/schedule.ts";
+import type { Report, Task } from "../../simulation/thread.ts";
+
+export type Search = {
+  /** Faults at most in the exhaustive plans; undefined leaves them out. */
+  depth: number | undefined;
+  /** The first seed. */
+  from: number;
+  seeds: number;
+  /** Faults at most in a random schedule. */
+  faults: number;
+  threads: number;
+  mistake: Mistake | undefined;
+};
+
+const SEEDS_A_TASK = 2_000;
+
+export async function search(settings: Search): Promise<void> {
+  const { depth, seeds, faults, threads } = settings;
+  const startedAt = performance.now();
+  const all: Report[] = [];
+  const run = async (tasks: Task[], total: number | undefined, say: (report: Report) => void) => {
+    const progress = showProgress(total);
+    const onReport = (report: Report) => {
+      all.push(report);
+      say(report);
+    };
+    await runTasks(tasks, { threads, onProgress: progress, onReport });
+  };
+
+  if (depth !== undefined) {
+    console.log(
+      `Every schedule of one message id, two workers and three deliveries, with at most ${times(depth)} anywhere:`,
+    );
+    await run(explorations(settings, depth), undefined, ({ task, schedules, states }) => {
+      const plan = task.kind === "explore" ? task.plan : "";
+      console.log(`${column(schedules)} schedules${column(states)} states  ${plan}`);
+    });
+  }
+  if (seeds > 0) {
+    console.log(`\n${number(seeds)} random schedules, with at most ${times(faults)} each:`);
+    await run(randomTasks(settings), seeds, () => {});
+  }
+  conclude(all, (performance.now() - startedAt) / 1_000);
+  await tellShortest(all, settings.mistake);
+}
+
+/** The long ones first, so that the threads end together. */
+function explorations({ mistake }: Search, depth: number): Task[] {
+  const of = ({ name: plan }: { name: string }): Task => {
+    const named = mistake && { mistake: mistake.name };
+    return { kind: "explore", plan, depth, only: mistake?.shows, ...named };
+  };
+  return exhaustivePlans(depth).map(of).toReversed();
+}
+
+function randomTasks({ from, seeds, faults, threads, mistake }: Search): Task[] {
+  const size = Math.min(SEEDS_A_TASK, Math.ceil(seeds / threads));
+  return Array.from({ length: Math.ceil(seeds / size) }, (_, i): Task => {
+    const first = from + i * size;
+    const to = Math.min(first + size, from + seeds);
+    const named = mistake && { mistake: mistake.name };
+    return { kind: "random", from: first, to, depth: faults, only: mistake?.shows, ...named };
+  });
+}
+
+function conclude(reports: readonly Report[], seconds: number): void {
+  const counts = new Map<string, number>();
+  for (const report of reports) {
+    for (const [what, n] of report.counts) counts.set(what, (counts.get(what) ?? 0) + n);
+  }
+  const sum = (of: (report: Report) => number) =>
+    reports.reduce((total, one) => total + of(one), 0);
+  const schedules = sum((report) => report.schedules);
+  const broken = sum((report) => (report.found ? 1 : 0));
+  console.log(`\n${formatCoverage(counts)}\n`);
+  console.log(
+    `${number(schedules)} schedules, ${number(sum((one) => one.steps))} steps in ${number(seconds)} s: ${number(schedules / seconds)} schedules a second. ${broken === 0 ? "No rule was broken." : `${broken} broke a rule.`}`,
+  );
+}
+
+async function tellShortest(
+  reports: readonly Report[],
+  mistake: Mistake | undefined,
+): Promise<void> {
+  const found = reports.flatMap((report) => report.found ?? []);
+  const [shortest] = found.toSorted((a, b) => a.steps - b.steps);
+  if (!shortest) return;
+  process.exitCode = 1;
+  const { code, seed } = shortest;
+  const run = createRunner(await loadLibrary(mistake));
+  const { text } = await trace(run, scheduleOf(code), mistake?.shows);
+  const option = mistake ? ` --mistake "${mistake.name}"` : "";
+  console.log(`\n${text}\n`);
+  if (seed !== undefined) console.log(`This was seed ${seed}, made shorter.`);
+  console.log(`To see it again: npm run simulate --${option} --replay ${code}`);
+}
+
+/** Shows how far it is: on a terminal every second, elsewhere every half minute. */
+function showProgress(total: number | undefined): (schedules: number) => void {
+  const { isTTY } = process.stderr;
+  const startedAt = performance.now();
+  let done = 0;
+  let shownAt = startedAt;
+  return (schedules) => {
+    done += schedules;
+    const now = performance.now();
+    if (now - shownAt < (isTTY ? 1_000 : 30_000)) return;
+    shownAt = now;
+    const rate = number((done / (now - startedAt)) * 1_000);
+    const line = `  ${number(done)}${total ? ` of ${number(total)}` : ""}, ${rate} schedules a second`;
+    process.stderr.write(isTTY ? `\r\x1b[K${line}\r` : `${line}\n`);
+  };
+}
+
+const number = (n: number): string => Math.round(n).toLocaleString("en-US");
+const column = (n: number): string => number(n).padStart(12);
+const times = (faults: number): string => (faults === 1 ? "1 fault" : `${faults} faults`);
