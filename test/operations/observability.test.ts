@@ -195,10 +195,10 @@ const metricsOf = (line: Row) =>
   ).CloudWatchMetrics;
 
 test("every field of a line is in the page, and every field in the page is of a line", () => {
-  const metrics = LINES.flatMap(metricsOf).flatMap(({ Metrics }) =>
-    Metrics.map(({ Name }) => Name),
+  const metrics = new Set(
+    LINES.flatMap(metricsOf).flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
   );
-  const fields = LINES.flatMap(Object.keys).filter((name) => !metrics.includes(name));
+  const fields = LINES.flatMap(Object.keys).filter((name) => !metrics.has(name));
 
   expect(new Set(fields)).toEqual(new Set(table("## The line")));
 });
