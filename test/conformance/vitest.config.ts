@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: import.meta.dirname,
+    globalSetup: ["../support/build.ts"],
     include: ["**/*.conformance.ts"],
     testTimeout: 60_000,
     hookTimeout: 90_000,

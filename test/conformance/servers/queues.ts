@@ -17,8 +17,11 @@ import type { SqsSubject } from "../scenarios/sqs-api.ts";
 
 let made = 0;
 
-/** Makes a queue and its dead-letter queue, as the scenarios want them. */
-export async function createQueues(client: SQSClient): Promise<SqsSubject> {
+/** Makes a queue and its dead-letter queue; as the scenarios want them when nothing else is said. */
+export async function createQueues(
+  client: SQSClient,
+  settings = { visibilityTimeoutSeconds: 2, maxReceiveCount: 3 },
+): Promise<SqsSubject> {
   const name = `queue-${++made}`;
   const create = async (QueueName: string, Attributes: Record<string, string>) => {
     const { QueueUrl = "" } = await client.send(new CreateQueueCommand({ QueueName, Attributes }));
@@ -30,8 +33,11 @@ export async function createQueues(client: SQSClient): Promise<SqsSubject> {
   );
   const dlqArn = Attributes?.["QueueArn"] ?? "";
   const queueUrl = await create(name, {
-    VisibilityTimeout: "2",
-    RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dlqArn, maxReceiveCount: 3 }),
+    VisibilityTimeout: String(settings.visibilityTimeoutSeconds),
+    RedrivePolicy: JSON.stringify({
+      deadLetterTargetArn: dlqArn,
+      maxReceiveCount: settings.maxReceiveCount,
+    }),
   });
   return { client, queueUrl, dlqUrl, dlqArn };
 }

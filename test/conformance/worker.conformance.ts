@@ -1,0 +1,148 @@
+// The built bundle, run by the local event source, on a table and a queue that nobody here wrote.
+
+import { fileURLToPath } from "node:url";
+
+import {
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { expect, onTestFinished, test, vi } from "vitest";
+
+import { startEventSource } from "../../local/event-source/server.ts";
+import { startStripe } from "../../local/stripe/server.ts";
+import { LOCAL_WORKER } from "../../local/worker-settings.ts";
+import type { SqsSubject } from "./scenarios/sqs-api.ts";
+import { startElasticMq, startMinistack, startMoto } from "./servers/aws.ts";
+import { createRecordsTable, sqsClient } from "./servers/clients.ts";
+import { createQueues } from "./servers/queues.ts";
+
+const BUNDLE = fileURLToPath(new URL("../../dist/payment-worker/index.js", import.meta.url));
+
+const payment = (id: string, changes: object = {}) => ({
+  id,
+  createdAt: new Date().toISOString(),
+  amount: 1200,
+  currency: "eur",
+  customer: "cus_ada",
+  paymentMethod: "pm_card_visa",
+  ...changes,
+});
+
+/** Resolves when the queue holds nothing, visible or in flight. */
+async function drained({ client, queueUrl }: SqsSubject): Promise<void> {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] });
+  await vi.waitUntil(
+    async () => {
+      const { Attributes = {} } = await client.send(command);
+      const { ApproximateNumberOfMessages, ApproximateNumberOfMessagesNotVisible } = Attributes;
+      return ApproximateNumberOfMessages === "0" && ApproximateNumberOfMessagesNotVisible === "0";
+    },
+    { timeout: 50_000, interval: 200 },
+  );
+}
+
+async function receiveAll({ client, dlqUrl }: SqsSubject): Promise<unknown[]> {
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({ QueueUrl: dlqUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 2 }),
+  );
+  return Messages.map(({ Body = "" }) => Body);
+}
+
+test.each([
+  { table: "moto", startTable: startMoto, queue: "moto", startQueue: startMoto },
+  {
+    table: "ministack",
+    startTable: startMinistack,
+    queue: "ElasticMQ",
+    startQueue: startElasticMq,
+  },
+])(
+  "the worker keeps its promise with $table's table and $queue's queue",
+  async ({ startTable, startQueue }) => {
+    // Prepare: a repeat, a decline, a conflict, a malformed message, and a worker that dies.
+    const [tableServer, queueServer, stripe] = await Promise.all([
+      startTable(),
+      startQueue(),
+      startStripe(),
+    ]);
+    onTestFinished(async () => {
+      await Promise.all([tableServer.stop(), queueServer.stop(), stripe.stop()]);
+    });
+    const table = await createRecordsTable(tableServer.url);
+    const queues = await createQueues(sqsClient(queueServer.url), {
+      visibilityTimeoutSeconds: 8,
+      maxReceiveCount: 5,
+    });
+    const conflicting = JSON.stringify(payment("order-2", { amount: 700 }));
+    const bodies = [
+      ...Array.from({ length: 6 }, (_, i) => JSON.stringify(payment(`order-${i}`))),
+      JSON.stringify(payment("declined", { paymentMethod: "pm_card_visa_chargeDeclined" })),
+      "no JSON",
+    ];
+    const eventSource = startEventSource({
+      ...LOCAL_WORKER,
+      queueUrl: queues.queueUrl,
+      queueArn: queues.dlqArn.replace(/-dlq$/, ""),
+      endpoint: queueServer.url,
+      bundle: BUNDLE,
+      env: {
+        ...LOCAL_WORKER.env,
+        AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
+        AWS_REGION: "us-east-1",
+        AWS_ACCESS_KEY_ID: "local",
+        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_ENDPOINT_URL_DYNAMODB: tableServer.url,
+        AWS_ENDPOINT_URL_SQS: queueServer.url,
+        RECORDS_TABLE: table.tableName,
+        // ElasticMQ does not know which free port it was given, and the SDK goes where the URL says.
+        QUEUE_URL: queueServer.url + new URL(queues.queueUrl).pathname,
+        STRIPE_API_BASE: stripe.url,
+        STRIPE_API_KEY: "sk_test_local",
+      },
+    });
+    onTestFinished(() => eventSource.stop());
+    const killed = stripe.faults.add(
+      { messageId: "order-5" },
+      { kind: "hook", at: "applied", run: () => void eventSource.kill() },
+    );
+    const send = (MessageBody: string) =>
+      queues.client.send(new SendMessageCommand({ QueueUrl: queues.queueUrl, MessageBody }));
+
+    // Act
+    for (const body of bodies) await send(body);
+    await drained(queues);
+    await send(JSON.stringify(payment("order-1")));
+    await send(conflicting);
+    await drained(queues);
+    await eventSource.idle();
+
+    // Assess: by Stripe's ledger, the table and the dead-letter queue.
+    const charges = stripe.ledger.charges().map(({ messageId }) => messageId);
+    expect(charges.toSorted()).toEqual([
+      "order-0",
+      "order-1",
+      "order-2",
+      "order-3",
+      "order-4",
+      "order-5",
+    ]);
+    expect(killed.happened()).toBe(1);
+    const results: unknown[] = [];
+    for (const messageId of ["order-1", "order-2", "order-5", "declined"]) {
+      const { Item } = await table.client.send(
+        new GetCommand({ TableName: table.tableName, Key: { messageId }, ConsistentRead: true }),
+      );
+      results.push([Item?.["status"], (Item?.["outcome"] as { result: string }).result]);
+    }
+    expect(results).toEqual([
+      ["COMPLETED", "succeeded"],
+      ["COMPLETED", "succeeded"],
+      ["COMPLETED", "succeeded"],
+      ["COMPLETED", "declined"],
+    ]);
+    expect(new Set(await receiveAll(queues))).toEqual(new Set(["no JSON", conflicting]));
+  },
+  120_000,
+);
