@@ -38,8 +38,11 @@ export async function startProcess(options: {
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
   });
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
   const stop = async (): Promise<void> => {
-    child.kill("SIGKILL");
+    process.off("exit", kill);
+    kill();
     await ended;
   };
 
