@@ -1,0 +1,82 @@
+// npm run capacity: what a rate of payments needs and costs, and which limit is hit first.
+
+import { DEFAULT_TIMINGS } from "../lib/timing.ts";
+import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
+import { planFor } from "./capacity/plan.ts";
+import type { Load } from "./capacity/plan.ts";
+import { readArguments, runCommand, UsageError } from "./command.ts";
+
+const HELP = `
+Settings, costs and limits for a load of payments.
+
+  npm run capacity -- --rate 20
+
+  --rate         payments a second, 0.001 to 100000
+  --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.chargeLatencyMs})
+  --stripe-rate  PaymentIntent creates a second that Stripe allows (${DEFAULT_TIMINGS.stripeRequestsPerSecond}, its default)
+  --duplicates   messages that arrive again, in % of the payments (1)
+  --retries      charges that fail in passing and are tried again, in % of the payments (1)
+`;
+
+await runCommand(async () => {
+  const { values } = readArguments(HELP, {
+    rate: { type: "string" },
+    latency: { type: "string", default: String(DEFAULT_TIMINGS.chargeLatencyMs) },
+    "stripe-rate": { type: "string", default: String(DEFAULT_TIMINGS.stripeRequestsPerSecond) },
+    duplicates: { type: "string", default: "1" },
+    retries: { type: "string", default: "1" },
+  });
+  if (values.rate === undefined) throw new UsageError("--rate is missing: payments a second.");
+  process.stdout.write(
+    report({
+      rate: within("--rate", values.rate, 0.001, 100_000),
+      latencyMs: within("--latency", values.latency, 1, 20_000),
+      stripePerSecond: within("--stripe-rate", values["stripe-rate"], 1, 1_000_000),
+      duplicates: within("--duplicates", values.duplicates, 0, 100) / 100,
+      retries: within("--retries", values.retries, 0, 100) / 100,
+    }),
+  );
+});
+
+function within(option: string, given: string, least: number, most: number): number {
+  const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new UsageError(`${option} must be a number from ${least} to ${most}.`);
+}
+
+function report(load: Load): string {
+  const plan = planFor(load);
+  const sources = Math.ceil(plan.concurrency / EVENT_SOURCE_CONCURRENCY);
+  const total = Object.values(plan.costs).reduce((sum, cost) => sum + cost, 0);
+  return [
+    `${perSecond(load.rate)} payments, ${load.latencyMs} ms at Stripe, ${perSecond(load.stripePerSecond)} allowed there`,
+    "",
+    `batch size          ${plan.batchSize}`,
+    `concurrency         ${plan.concurrency}${sources > 1 ? `, over ${sources} queues` : ""}`,
+    `memory              ${plan.memoryMb} MB`,
+    `a full batch takes  ${plan.batchMs.toFixed(0)} ms`,
+    `sustained           ${perSecond(plan.sustained)} payments${plan.sustained < load.rate ? ": the rest waits in the queue" : ""}`,
+    `table writes        ${perSecond(plan.writeUnitsPerSecond)} units`,
+    "",
+    "a million payments cost",
+    ...Object.entries(plan.costs).map(
+      ([service, cost]) => `  ${service.padEnd(16)}${dollars(cost)}`,
+    ),
+    `  ${"together".padEnd(16)}${dollars(total)}`,
+    "",
+    "limits, in the order in which they are reached",
+    ...limitsOf(load, plan).map(
+      ({ name, reachedAt, remedy }) =>
+        `  ${perSecond(reachedAt).padStart(10)}  ${name}${reachedAt <= load.rate ? `: ${remedy}` : ""}`,
+    ),
+    "",
+  ].join("\n");
+}
+
+function dollars(cost: number): string {
+  return `$${cost.toFixed(2)}`.padStart(9);
+}
+
+function perSecond(rate: number): string {
+  return `${Number(rate.toPrecision(3)).toLocaleString("en")}/s`;
+}

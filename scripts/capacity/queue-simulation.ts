@@ -1,0 +1,152 @@
+// The queue, the event source and Stripe's limiter, event by event in virtual time: what the plan
+// says is held against it. It knows nothing of the plan's formulas.
+
+import { backoffCeilingMs, DEFAULT_TIMINGS } from "../../lib/timing.ts";
+
+export type Setting = {
+  batchSize: number;
+  concurrency: number;
+  /** What a message's own work takes before and after its charge, in ms; the batch shares one CPU. */
+  cpuMsPerMessage: number;
+  tableCallMs: number;
+  latencyMs: number;
+  stripePerSecond: number;
+};
+
+export type Outcome = {
+  charged: number;
+  /** Answers 429. */
+  throttled: number;
+  deadLettered: number;
+  /** Payments a second from the first arrival to the last outcome. */
+  rate: number;
+  /** From arrival to outcome, in ms. */
+  waitMs: { median: number; p99: number };
+};
+
+type Message = { arrivedAt: number; receives: number };
+
+const THROTTLED_MS = 50;
+
+/** Runs until every message has ended. `arrivals` are ms in ascending order; `random` is from 0 to 1. */
+export function simulate(
+  setting: Setting,
+  arrivals: readonly number[],
+  random: () => number,
+): Outcome {
+  const { batchSize, concurrency, cpuMsPerMessage, tableCallMs, latencyMs } = setting;
+  const events = createAgenda();
+  const visible: Message[] = [];
+  let taken = 0; // of `visible`: a shift would copy it
+  let idle = concurrency;
+  const stripe = createLimiter(setting.stripePerSecond);
+  const waits: number[] = [];
+  let throttled = 0;
+  let deadLettered = 0;
+  let lastAt = 0;
+
+  const poll = (now: number): void => {
+    while (idle > 0 && taken < visible.length) {
+      idle -= 1;
+      const batch = visible.slice(taken, taken + batchSize);
+      taken += batch.length;
+      batch.forEach((message, index) => {
+        const asksAt = now + tableCallMs + index * cpuMsPerMessage;
+        events.add(asksAt, (at) => charge(message, at));
+      });
+      const doneAt = now + 2 * tableCallMs + latencyMs + batch.length * cpuMsPerMessage;
+      events.add(doneAt, (at) => {
+        idle += 1;
+        poll(at);
+      });
+    }
+  };
+
+  const show = (message: Message, now: number): void => {
+    message.receives += 1;
+    visible.push(message);
+    poll(now);
+  };
+
+  const charge = (message: Message, now: number): void => {
+    if (stripe.allows(now)) {
+      const outcomeAt = now + latencyMs + tableCallMs;
+      waits.push(outcomeAt - message.arrivedAt);
+      lastAt = Math.max(lastAt, outcomeAt);
+      return;
+    }
+    throttled += 1;
+    if (message.receives >= DEFAULT_TIMINGS.maxReceiveCount) {
+      deadLettered += 1;
+      return;
+    }
+    const ceiling = backoffCeilingMs(DEFAULT_TIMINGS, message.receives);
+    const backAt = now + THROTTLED_MS + (ceiling / 2) * (1 + random());
+    events.add(backAt, (at) => show(message, at));
+  };
+
+  for (const arrivedAt of arrivals) {
+    events.add(arrivedAt, (at) => show({ arrivedAt, receives: 0 }, at));
+  }
+  events.run();
+
+  const sorted = waits.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+  return {
+    charged: waits.length,
+    throttled,
+    deadLettered,
+    rate: (waits.length * 1_000) / (lastAt - (arrivals[0] ?? 0)),
+    waitMs: { median: at(0.5), p99: at(0.99) },
+  };
+}
+
+/** A bucket that holds one second's tokens and is full at the start. */
+function createLimiter(perSecond: number) {
+  let tokens = perSecond;
+  let filledAt = 0;
+  return {
+    allows(now: number): boolean {
+      tokens = Math.min(perSecond, tokens + ((now - filledAt) * perSecond) / 1_000);
+      filledAt = now;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
+}
+
+/** What is to happen, in the order of its time: a binary heap. */
+function createAgenda() {
+  type Entry = { at: number; run: (at: number) => void };
+  const heap: Entry[] = [];
+  const time = (index: number): number => heap[index]?.at ?? Infinity;
+  const swap = (a: number, b: number): void => {
+    const [first, second] = [heap[a], heap[b]];
+    if (first && second) [heap[a], heap[b]] = [second, first];
+  };
+  const next = (): Entry | undefined => {
+    swap(0, heap.length - 1);
+    const first = heap.pop();
+    for (let i = 0; ;) {
+      const child = time(2 * i + 1) <= time(2 * i + 2) ? 2 * i + 1 : 2 * i + 2;
+      if (time(child) >= time(i)) return first;
+      swap(i, child);
+      i = child;
+    }
+  };
+  return {
+    add(at: number, run: Entry["run"]): void {
+      heap.push({ at, run });
+      for (let i = heap.length - 1; i > 0;) {
+        const parent = (i - 1) >> 1;
+        if (time(parent) <= time(i)) return;
+        swap(i, parent);
+        i = parent;
+      }
+    },
+    run(): void {
+      for (let entry = next(); entry; entry = next()) entry.run(entry.at);
+    },
+  };
+}
