@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { Agent, get } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { freePort } from "./ports.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const MINISTACK = join(ROOT, ".local", "ministack", "bin", "ministack");
@@ -55,6 +55,7 @@ export async function startEmulator(folder: string): Promise<Emulator> {
   const child = spawn(MINISTACK, [], {
     env: {
       ...environment,
+      TMPDIR: folder,
       GATEWAY_PORT: String(port),
       BIND_HOST: "127.0.0.1",
       AUTH: "true",
@@ -132,12 +133,4 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   process.kill(-child.pid, "SIGKILL");
   await ended;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
