@@ -11,6 +11,7 @@ export type ExternalServer = { url: string; stop: () => Promise<void> };
 export const INSTALLED = fileURLToPath(new URL("../../../.local/conformance", import.meta.url));
 
 const START_MS = 60_000;
+const STOP_MS = 5_000;
 const PORT = /(?:127\.0\.0\.1|localhost):([1-9]\d*)/;
 
 /**
@@ -42,8 +43,10 @@ export async function startProcess(options: {
   process.once("exit", kill);
   const stop = async (): Promise<void> => {
     process.off("exit", kill);
-    kill();
+    child.kill("SIGTERM"); // so that it tidies up after itself
+    const impatient = setTimeout(kill, STOP_MS);
     await ended;
+    clearTimeout(impatient);
   };
 
   const said: string[] = [];
