@@ -146,7 +146,12 @@ function createAgenda() {
       }
     },
     run(): void {
-      for (let entry = next(); entry; entry = next()) entry.run(entry.at);
+      let now = -Infinity;
+      for (let entry = next(); entry; entry = next()) {
+        if (entry.at < now) throw new Error("Bug! The simulated time went backwards.");
+        now = entry.at;
+        entry.run(now);
+      }
     },
   };
 }
