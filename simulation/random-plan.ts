@@ -67,10 +67,10 @@ function sendsOf(choose: Choose, messageId: string): Send[] {
     messageId,
     amount: "500",
     paymentMethod: usually(choose, "pm_card", "pm_declined", "pm_bankDebit", "pm_needsAction"),
-    createdAt: oneOf(choose, [0, -20 * DAY, DAY - MINUTE, -31 * DAY], [20, 6, 6, 1]),
+    createdAt: oneOf(choose, [0, -20 * DAY, DAY - MINUTE, -31 * DAY], [30, 8, 8, 1]),
   };
   if (send.createdAt < -30 * DAY) send.invalid = true;
-  if (choose([19, 1]) === 1) {
+  if (choose([39, 1]) === 1) {
     const amount = oneOf(choose, ["78.4", '"500"', "0", "100000000"]);
     return [{ ...send, amount, invalid: true }];
   }
