@@ -36,7 +36,7 @@ function simulatedQueue(takesStaleReceipts: boolean): QueueSubject {
   const clock = { now: 1_795_980_729_855 };
   const queue = createQueue<string>({
     now: () => clock.now,
-    visibilityTimeoutMs: 2_000,
+    visibilityTimeoutMs: 4_000,
     maxReceiveCount: 3,
     retentionMs: 345_600_000,
     takesStaleReceipts,
@@ -52,7 +52,7 @@ function simulatedQueue(takesStaleReceipts: boolean): QueueSubject {
     send: async (body) => queue.send(body).sqsMessageId,
     receive,
     async receiveLater() {
-      clock.now += 2_000;
+      clock.now += 4_000;
       return receive();
     },
     remove: async (receipt) => queue.remove(receipt),

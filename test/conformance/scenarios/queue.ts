@@ -11,7 +11,7 @@ export type Received = {
   receiveCount: number;
 };
 
-/** Two fresh queues. The visibility timeout is 2 s, and the third receive is the last. */
+/** Two fresh queues. The visibility timeout is 4 s, and the third receive is the last. */
 export type QueueSubject = {
   send: (body: string) => Promise<string>;
   /** What can be received now. */
@@ -95,7 +95,7 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
 
       await queue.remove(receipt);
 
-      await queue.pass(3);
+      await queue.pass(5);
       expect(await queue.receive()).toEqual([]);
       expect(await queue.deadLetters()).toEqual([]);
     },
@@ -121,7 +121,7 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
 
       await queue.setVisibility(receipt, 60);
 
-      await queue.pass(3);
+      await queue.pass(5);
       expect(await queue.receive()).toEqual([]);
     },
   },
@@ -147,7 +147,7 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       await poison(queue);
 
       expect(await queue.deadLetters()).toEqual(["poison"]);
-      await queue.pass(3);
+      await queue.pass(5);
       expect(await queue.receive()).toEqual([]);
     },
   },

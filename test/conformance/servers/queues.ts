@@ -20,7 +20,7 @@ let made = 0;
 /** Makes a queue and its dead-letter queue; as the scenarios want them when nothing else is said. */
 export async function createQueues(
   client: SQSClient,
-  settings = { visibilityTimeoutSeconds: 2, maxReceiveCount: 3 },
+  settings = { visibilityTimeoutSeconds: 4, maxReceiveCount: 3 },
 ): Promise<SqsSubject> {
   const name = `queue-${++made}`;
   const create = async (QueueName: string, Attributes: Record<string, string>) => {
@@ -67,7 +67,7 @@ export function queueSubject({ client, queueUrl, dlqUrl, dlqArn }: SqsSubject): 
       return sent.MessageId ?? "";
     },
     receive: () => receiveFrom(queueUrl, 0),
-    receiveLater: () => receiveFrom(queueUrl, 5),
+    receiveLater: () => receiveFrom(queueUrl, 10),
     remove: (receipt) =>
       client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receipt })),
     setVisibility: (receipt, seconds) =>
