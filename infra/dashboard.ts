@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Aws, Duration, Names } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
@@ -30,7 +30,10 @@ export function dashboard(
   const maximum = { period: PERIOD, statistic: "Maximum" };
   const total = { period: PERIOD, statistic: "Sum" };
 
+  // Dashboards are listed by name alone, for all regions of an account together.
+  const name = Names.uniqueResourceName(scope, { maxLength: 200, separator: "-" });
   return new cloudwatch.Dashboard(scope, id, {
+    dashboardName: `${name}-${Aws.REGION}`,
     defaultInterval: Duration.hours(12),
     widgets: [
       [

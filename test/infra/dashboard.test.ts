@@ -12,6 +12,7 @@ type Widget = {
 
 // The body is a string in pieces with references between them; a name stands in for each.
 const [dashboard] = propertiesOf(templateOf(), "AWS::CloudWatch::Dashboard") as {
+  DashboardName: unknown;
   DashboardBody: { "Fn::Join": [string, unknown[]] };
 }[];
 const pieces = dashboard?.DashboardBody["Fn::Join"][1] ?? [];
@@ -30,6 +31,15 @@ test("it answers four questions from top to bottom, after the alarms", () => {
     "## Is Stripe, AWS or a sender the cause?",
     "## What does it cost?",
   ]);
+});
+
+test("it is named after its stack, and apart in each region", () => {
+  expect(dashboard?.DashboardName).toStrictEqual({
+    "Fn::Join": [
+      "",
+      [expect.stringMatching(/^Stack-PaymentWorker-\w{8}-$/), { Ref: "AWS::Region" }],
+    ],
+  });
 });
 
 test("it shows every alarm", () => {
