@@ -20,13 +20,17 @@ export type Stage = {
   send: (id: string) => Promise<void>;
   /** Delivers the message once more, as SQS may at any time, even after a delete. */
   deliverAgain: (id: string, delivery: Delivery) => Promise<void>;
-  /** Leaves two processes that have each handled a message and have nothing to do. */
-  warmUp: () => Promise<void>;
+  /** Leaves two processes that have each handled a message; false when they never ran at once. */
+  warmUp: () => Promise<boolean>;
+  /** Waits until no message is left; one that stays is seen when the end is read. */
+  settled: () => Promise<void>;
 };
 
 /** Minor units. */
 export const AMOUNT = 1250;
 const WARM_UP_MS = 15_000;
+// Every wait of a row, one after the other: visibility timeout, lease, visibility timeout.
+const SETTLED_MS = 90_000;
 
 export async function openStage(worker: WorkerSettings): Promise<Stage> {
   const deliveries = followDeliveries();
@@ -77,9 +81,10 @@ export async function openStage(worker: WorkerSettings): Promise<Stage> {
         await Promise.all(ids.map(send));
         const handled = () => ids.flatMap((id) => deliveries.of(id).filter(({ over }) => over));
         await until(WARM_UP_MS, () => handled().length === ids.length);
-        if (new Set(handled().map(({ pid }) => pid)).size === ids.length) return;
+        if (new Set(handled().map(({ pid }) => pid)).size === ids.length) return true;
       }
-      throw new Error("Two workers never ran at once: is this machine very busy?");
+      return false;
     },
+    settled: () => stack.drained(SETTLED_MS).catch(() => {}),
   };
 }
