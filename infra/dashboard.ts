@@ -105,7 +105,7 @@ export function dashboard(
           ...size(6),
         }),
         new cloudwatch.GraphWidget({
-          title: "Refusals by rule, conflicts and rejections",
+          title: "Refusals, conflicts, rejections",
           left: [countBy(worker, "Refused", "rule", PERIOD), ...counts("Conflict", "Rejected")],
           ...size(6),
         }),
