@@ -1,11 +1,11 @@
-// JSON as the sender wrote it: numbers keep their digits, and a key given twice is an error.
+// JSON as the sender wrote it: numbers keep their digits, and a key given two values is an error.
 // JSON.parse would round 9007199254740993 and let the second of two amounts win.
 
 import { isLosslessNumber, parse } from "lossless-json";
 
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** The object that the text holds; undefined when it is no JSON object or gives a key twice. */
+/** The object that the text holds; undefined when it is no JSON object or gives a key two values. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value = parse(text);

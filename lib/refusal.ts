@@ -4,7 +4,7 @@ import { containsCardNumber } from "./card-data.ts";
 
 /** Every rule a message can break, and its sentence after the name of the field. */
 export const RULES = {
-  body_json: "must be one JSON object, with no key given twice",
+  body_json: "must be one JSON object, with no key given two values",
   nesting: "must not be nested deeper than 64 levels",
   wrapping: "must hold the sender's message within at most three layers of SNS and EventBridge",
   cloudevents_version: 'must be "1.0"',
