@@ -37,7 +37,7 @@ export function markdown(results: Results): string {
     ),
     "",
     `| | ${VARIANTS.join(" | ")} |`,
-    "|---|---|---|---|---|",
+    `|---${"|---".repeat(VARIANTS.length)}|`,
     row("bundle, kB", (v) => String(Math.round(bundles[v].bytes / 1_000))),
     row("process start to ready, ms", (v) => shown(cold[v].readyMs)),
     row("first batch of 10 finished, ms", (v) => shown(cold[v].firstBatchMs)),

@@ -1,7 +1,6 @@
 // npm run bench [-- --json]: the shipped worker beside what people build today, in one run.
 
-import { parseArgs } from "node:util";
-
+import { readArguments, runCommand } from "../scripts/command.ts";
 import { measureCold } from "./cold.ts";
 import { limits, markdown } from "./report.ts";
 import { countRequests } from "./requests.ts";
@@ -11,55 +10,64 @@ import { judge } from "./targets.ts";
 import { buildVariants, trimmedPowertoolsBytes } from "./variants.ts";
 import { measureWarm } from "./warm.ts";
 
-const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
+const HELP = `
+Measures the shipped worker beside Powertools, the naive way and bare HTTP: about ten minutes.
+
+  npm run bench
+
+  --json  every figure as JSON, instead of Markdown
+`;
+
 const say = (step: string) => process.stderr.write(`${step}\n`);
 
-say("building the variants");
-const bundles = await buildVariants();
-const trimmedPowertools = await trimmedPowertoolsBytes();
-const servers = await startServers();
-const env = {
-  PATH: process.env["PATH"] ?? "",
-  AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
-  AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
-  AWS_REGION: "us-east-1",
-  AWS_ACCESS_KEY_ID: "bench",
-  AWS_SECRET_ACCESS_KEY: "bench",
-  AWS_SESSION_TOKEN: "bench",
-  AWS_ENDPOINT_URL_DYNAMODB: servers.urls.table,
-  AWS_ENDPOINT_URL_SQS: servers.urls.table,
-  RECORDS_TABLE: "payments",
-  QUEUE_URL: "http://127.0.0.1/000000000000/payments",
-  STRIPE_API_BASE: servers.urls.stripe,
-  STRIPE_API_KEY: "sk_test_bench",
-};
-const throttle = createThrottle();
-const bench = { servers, bundles, env, throttle };
-// The same Ctrl-C ends the workers; only then can their control group go.
-process.once("SIGINT", () =>
-  setTimeout(() => {
-    throttle?.remove();
-    process.exit(130);
-  }, 500),
-);
-try {
-  say("counting requests");
-  const requests = await countRequests(bench);
-  say("cold starts: some minutes");
-  const cold = await measureCold(bench);
-  say("warm batches: some minutes");
-  const warm = await measureWarm(bench);
-  const results = { bundles, trimmedPowertools, cold, warm, requests };
-  console.log(
-    values.json
-      ? JSON.stringify(
-          { limits: limits(throttle !== undefined), targets: judge(results), ...results },
-          undefined,
-          2,
-        )
-      : markdown(results),
-  );
-} finally {
-  servers.stop();
-  throttle?.remove();
+async function main(): Promise<void> {
+  const { values } = readArguments(HELP, { json: { type: "boolean", default: false } });
+  say("building the variants");
+  const bundles = await buildVariants();
+  const trimmedPowertools = await trimmedPowertoolsBytes();
+  const servers = await startServers();
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+    AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "bench",
+    AWS_SECRET_ACCESS_KEY: "bench",
+    AWS_SESSION_TOKEN: "bench",
+    AWS_ENDPOINT_URL_DYNAMODB: servers.urls.table,
+    AWS_ENDPOINT_URL_SQS: servers.urls.table,
+    RECORDS_TABLE: "payments",
+    QUEUE_URL: "http://127.0.0.1/000000000000/payments",
+    STRIPE_API_BASE: servers.urls.stripe,
+    STRIPE_API_KEY: "sk_test_bench",
+  };
+  const throttle = createThrottle();
+  const bench = { servers, bundles, env, throttle };
+  const stop = async () => {
+    servers.stop();
+    await throttle?.remove();
+  };
+  process.once("SIGINT", () => void stop().then(() => process.exit(130)));
+  try {
+    say("counting requests");
+    const requests = await countRequests(bench);
+    say("cold starts: some minutes");
+    const cold = await measureCold(bench);
+    say("warm batches: some minutes");
+    const warm = await measureWarm(bench);
+    const results = { bundles, trimmedPowertools, cold, warm, requests };
+    console.log(
+      values.json
+        ? JSON.stringify(
+            { limits: limits(throttle !== undefined), targets: judge(results), ...results },
+            undefined,
+            2,
+          )
+        : markdown(results),
+    );
+  } finally {
+    await stop();
+  }
 }
+
+await runCommand(main);

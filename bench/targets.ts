@@ -24,7 +24,8 @@ export function judge({ bundles, cold, warm, requests }: Results): Target[] {
     if (ours === undefined || theirs === undefined) return [];
     return [atMost(`ready + first batch, ${mb} MB`, 0.5, "Powertools", ours / theirs)];
   };
-  const ready = ratio((variant) => cold[variant].readyMs.median, "Powertools");
+  // Warming up is a part of init that buys a faster first batch: the two targets below.
+  const ready = cold["ours, not warmed up"].readyMs.median / cold.Powertools.readyMs.median;
   const wall = ratio((variant) => warm[variant].wallMs.median, "floor");
   const cpu = ratio((variant) => warm[variant].cpuMsPerMessage.median, "Powertools");
   return [

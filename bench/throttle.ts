@@ -3,16 +3,17 @@
 // https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 // https://github.com/pwrdrvr/lambda-throttling (the period, measured)
 
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const PERIOD_US = 20_000;
 
 export type Throttle = {
   /** From now on, the process gets what Lambda gives a handler with this much memory. */
   apply(pid: number, memoryMb: number): void;
-  /** Only once the throttled processes are gone. */
-  remove(): void;
+  /** Ends the throttled processes that are still there, too. */
+  remove(): Promise<void>;
 };
 
 /** A throttle of its own; undefined where this user may not make a CPU control group. */
@@ -36,6 +37,13 @@ export function createThrottle(): Throttle | undefined {
       }
       writeFileSync(join(group, "cgroup.procs"), String(pid));
     },
-    remove: () => rmdirSync(group),
+    async remove() {
+      const members = () => readFileSync(join(group, "cgroup.procs"), "utf8").match(/\d+/g) ?? [];
+      while (members().length > 0) {
+        for (const pid of members()) process.kill(Number(pid), "SIGKILL");
+        await sleep(10);
+      }
+      rmdirSync(group);
+    },
   };
 }

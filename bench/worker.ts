@@ -34,6 +34,9 @@ export async function startWorker(
     // The log goes nowhere: how fast a pipe is read is not the worker's doing.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
+  // It ends with this process, and does not keep it alive.
+  child.unref();
+  child.channel?.unref();
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const report = (): Promise<Report> =>
     Promise.race([
