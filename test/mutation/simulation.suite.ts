@@ -1,0 +1,49 @@
+// The simulation as a judge of mutants: in this process, where StrykerJS switches them on.
+import { afterAll, expect, test, vi } from "vitest";
+
+import * as batch from "../../lib/batch.sqs.ts";
+import * as charges from "../../lib/charges.stripe.ts";
+import * as records from "../../lib/records.dynamodb.ts";
+import * as keys from "../../lib/stripe-key.secretsmanager.ts";
+import * as timing from "../../lib/timing.ts";
+import { drawn } from "../../simulation/choices.ts";
+import { explore } from "../../simulation/explore.ts";
+import { exhaustivePlans } from "../../simulation/plans.ts";
+import { runRandom } from "../../simulation/replay.ts";
+import { createRunner } from "../../simulation/schedule.ts";
+
+vi.mock("../../lib/http.stripe.ts", () => import("../../simulation/connection.ts"));
+
+const now = performance.now.bind(performance);
+const timeout = AbortSignal.timeout.bind(AbortSignal);
+const run = createRunner({ ...batch, ...charges, ...records, ...keys, ...timing });
+afterAll(() => {
+  performance.now = now;
+  AbortSignal.timeout = timeout;
+});
+
+const count = () => {};
+const LARGE = new Set([
+  "repeats, and workers whose clocks differ",
+  "one id, two amounts",
+  "a producer that repeats",
+  "a repeat while the redrive of a day later is running",
+]);
+const plans = exhaustivePlans(0).map(({ name }) => name);
+
+test.each(plans)("no fault breaks the promise: %s", async (name) => {
+  const plan = exhaustivePlans(LARGE.has(name) ? 0 : 1).find((one) => one.name === name);
+  if (!plan) throw new Error(`Bug! There is no plan "${name}".`);
+
+  const { found } = await explore(run, plan, { count });
+
+  expect(found?.violation.message).toBeUndefined();
+});
+
+test("no random schedule breaks the promise", async () => {
+  for (let seed = 0; seed < 300; seed++) {
+    const witness = { count, digests: false };
+    const { violation } = await runRandom(run, drawn(seed), 6, { witness });
+    expect(violation?.message).toBeUndefined();
+  }
+});
