@@ -12,7 +12,6 @@ export type WorkerMetric =
   | "Declined"
   | "Duplicate"
   | "TakeOver"
-  | "LookUp"
   | "Held"
   | "LeaseLost"
   | "NotStarted"
