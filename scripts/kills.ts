@@ -2,7 +2,7 @@
 // payment.
 import { build } from "./build.ts";
 import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
-import { playRow, isRight, type Played } from "./kills/play.ts";
+import { isPromiseKept, isRight, playRow, type Played } from "./kills/play.ts";
 import { ROWS, type Row } from "./kills/points.ts";
 import { killTable, lastLine } from "./kills/print.ts";
 
@@ -17,8 +17,9 @@ and each payment was charged once and recorded; 1 when not.
 
 // Rows mostly wait for a lease or a visibility timeout: more at once than there are processors.
 const AT_ONCE = 8;
-// A busy machine can let a moment pass: then the row is played again, on a fresh stack.
-const TURNS = 3;
+// A busy machine can let a moment pass: then the row is played again after the others, when less is
+// going on.
+const TURNS = 6;
 const PROGRESS_MS = 10_000;
 
 await runCommand(async () => {
@@ -50,14 +51,15 @@ await runCommand(async () => {
 
 async function playAll(played: Map<Row, Played>): Promise<false> {
   // Those that wait for the visibility timeout first: the others fill the gaps at the end.
-  const queue = ROWS.toSorted((a, b) => waits(b) - waits(a));
+  const queue = ROWS.toSorted((a, b) => waits(b) - waits(a)).map((row) => ({ row, turn: 1 }));
   const lane = async (): Promise<void> => {
-    for (let row = queue.shift(); row; row = queue.shift()) {
-      for (let turn = 1; turn <= TURNS; turn++) {
-        const result = await playRow(row);
-        played.set(row, result);
-        if (result.missed === undefined) break;
-      }
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const { row, turn } = next;
+      const result = await playRow(row);
+      played.set(row, result);
+      // Never after a broken promise: that is a result, however it came about.
+      if (isRight(result) || !isPromiseKept(result) || turn === TURNS) continue;
+      queue.push({ row, turn: turn + 1 });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
