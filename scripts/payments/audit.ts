@@ -82,7 +82,7 @@ export async function run(args: string[]): Promise<void> {
   const sources: Sources = {
     table: tableFor(target),
     tableName: checkpoint.tableName,
-    stripe: (await stripeFor(target)).stripe,
+    stripe: (await stripeFor(target, 5)).stripe,
     pace: createPace(readRate(values.rate), signal),
   };
   const findings = openFindings(folder);

@@ -62,11 +62,12 @@ export type StripeAccess = {
 };
 
 /**
- * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret.
+ * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret. `retries`
+ * is how often a call is repeated that Stripe did not answer: calls only read, so that harms nobody.
  *
  * @throws UsageError when the target names no secret
  */
-export async function stripeFor(target: Target): Promise<StripeAccess> {
+export async function stripeFor(target: Target, retries: number): Promise<StripeAccess> {
   const environment = { ...process.env, ...target.local?.env };
   const base = URL.parse(environment["STRIPE_API_BASE"] ?? "");
   const given = environment["STRIPE_API_KEY"];
@@ -79,7 +80,7 @@ export async function stripeFor(target: Target): Promise<StripeAccess> {
         Date.now,
       ).get();
   const stripe = new Stripe(key, {
-    maxNetworkRetries: 5, // reading only: a repeat harms nobody
+    maxNetworkRetries: retries,
     timeout: 20_000,
     telemetry: false,
     ...(base && {

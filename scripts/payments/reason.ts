@@ -66,7 +66,7 @@ export function reasonOf(
         ? ofError(record.lastError)
         : {
             code: "died",
-            why: `The worker of attempt ${record.attempt} ended without a word: killed, timed out or out of memory.`,
+            why: `The worker of attempt ${record.attempt} ended without a word: killed, timed out, out of memory, or cut off from the table.`,
             next: "See the function's log, then redrive.",
           };
   }

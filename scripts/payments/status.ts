@@ -1,5 +1,6 @@
 // payments status: what became of a message, what will happen next, and whether Stripe agrees.
 import { styleText } from "node:util";
+import { Stripe } from "stripe";
 import type { IdempotencyRecord } from "../../lib/record.ts";
 import { readArguments, UsageError } from "../command.ts";
 import { agreementOf, describeAgreement, truthOf, type Agreement } from "./agreement.ts";
@@ -22,14 +23,20 @@ Examples
   npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod
 
 Needs the table; --stripe needs the secret, or STRIPE_API_KEY. Other places: payments --help.
-Exit status 3 when Stripe and a record do not agree.
+Exit status 3 when Stripe and a record do not agree, or Stripe does not answer.
 `;
 
 type Report = Explanation & {
   messageId: string;
   record: IdempotencyRecord | undefined;
-  stripe?: { agreement: Agreement; intents: Found[] };
+  stripe?: AtStripe;
 };
+
+type AtStripe = { intents: Found[] } & (
+  | { agreement: Agreement }
+  /** Stripe did not answer: what it said instead. */
+  | { problem: string }
+);
 
 export async function run(args: string[]): Promise<void> {
   const { values, positionals: ids } = readArguments(
@@ -43,7 +50,7 @@ export async function run(args: string[]): Promise<void> {
   );
   if (ids.length === 0) throw new UsageError("Name at least one message id. See --help.");
   const target = await findTarget(values);
-  const access = values.stripe ? await stripeFor(target) : undefined;
+  const access = values.stripe ? await stripeFor(target, 1) : undefined;
   const link = access?.link ?? linkFor(target);
   const now = Date.now();
   const records = await readRecords(tableFor(target), need(target, "tableName"), ids);
@@ -61,7 +68,7 @@ export async function run(args: string[]): Promise<void> {
 
   if (values.json) printJson(reports.map(forScripts));
   else for (const report of reports) process.stdout.write(`${describe(report, link, now)}\n`);
-  if (reports.some(({ stripe }) => stripe && !isFine(stripe.agreement))) process.exitCode = 3;
+  if (reports.some(({ stripe }) => stripe && !isFine(stripe))) process.exitCode = 3;
 }
 
 async function ask(
@@ -69,18 +76,31 @@ async function ask(
   messageId: string,
   record: IdempotencyRecord | undefined,
   now: number,
-): Promise<Report["stripe"]> {
-  const intents = await findAtStripe(stripe, messageId, now);
-  const recorded = record?.outcome?.paymentIntentId;
-  if (recorded !== undefined && !intents.some(({ id }) => id === recorded)) {
-    const intent = await retrieveAtStripe(stripe, recorded);
-    if (intent) intents.push(intent);
+): Promise<AtStripe> {
+  try {
+    const intents = await findAtStripe(stripe, messageId, now);
+    const recorded = record?.outcome?.paymentIntentId;
+    if (recorded !== undefined && !intents.some(({ id }) => id === recorded)) {
+      const intent = await retrieveAtStripe(stripe, recorded);
+      if (intent) intents.push(intent);
+    }
+    return { agreement: agreementOf(record, intents.map(truthOf)), intents };
+  } catch (error) {
+    // In an outage the record is what there is to go by.
+    if (!(error instanceof Stripe.errors.StripeError)) throw error;
+    return { problem: error.message, intents: [] };
   }
-  return { agreement: agreementOf(record, intents.map(truthOf)), intents };
 }
 
-function isFine({ kind }: Agreement): boolean {
+function isFine(stripe: AtStripe): boolean {
+  if ("problem" in stripe) return false;
+  const { kind } = stripe.agreement;
   return kind === "agree" || kind === "nothing" || kind === "moved_on";
+}
+
+function sentenceOf(stripe: AtStripe): string {
+  if ("agreement" in stripe) return describeAgreement(stripe.agreement);
+  return `Stripe did not answer, so the record is all there is: ${stripe.problem}`;
 }
 
 function describe(
@@ -94,14 +114,10 @@ function describe(
     all.push(["at Stripe", `${status}, ${amount} ${currency}, ${instant(created * 1_000, now)}`]);
     all.push(["", link(id)]);
   }
-  if (stripe) all.push(["", mark(stripe.agreement)]);
+  if (stripe) all.push(["", styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
   const width = Math.max(...all.map(([label]) => label.length));
   const text = all.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
   return `${styleText("bold", messageId)}\n${text.join("\n")}\n`;
-}
-
-function mark(agreement: Agreement): string {
-  return styleText(isFine(agreement) ? "green" : "red", describeAgreement(agreement));
 }
 
 function forScripts({ messageId, state, record, lines, stripe }: Report) {
@@ -112,8 +128,8 @@ function forScripts({ messageId, state, record, lines, stripe }: Report) {
     record,
     ...(stripe && {
       stripe: {
-        agreement: stripe.agreement.kind,
-        sentence: describeAgreement(stripe.agreement),
+        agreement: "agreement" in stripe ? stripe.agreement.kind : "unknown",
+        sentence: sentenceOf(stripe),
         paymentIntents: stripe.intents.map(({ id, status, amount, currency, created }) => ({
           id,
           status,

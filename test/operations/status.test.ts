@@ -13,7 +13,7 @@ test("status says how a payment ended, and that a further delivery changes nothi
   const operator = await startOperator();
   await operator.send("order-1");
   await operator.send("order-2", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
 
   const { code, stdout } = await operator.payments("status", "order-1", "order-2", "--stripe");
 
@@ -52,6 +52,19 @@ test("status shows the last error, Stripe's request id and who comes next", asyn
   expect(stdout).toContain("attempt 2 takes over and charges with the same key");
 });
 
+test("status --stripe in an outage still tells what the record says, and exits 3", async () => {
+  const operator = await startOperator();
+  await operator.send("order-1");
+  await operator.stack.drained(60_000);
+  operator.stack.stripe.faults.outage("unavailable");
+
+  const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
+
+  expect(stdout).toContain("succeeded, by attempt 1");
+  expect(stdout).toContain("Stripe did not answer, so the record is all there is: Sorry!");
+  expect(code).toBe(3);
+});
+
 test("status finds a charge that is not recorded, and exits 3", async () => {
   const operator = await startOperator();
   operator.stack.table.faults.add(
@@ -71,7 +84,7 @@ test("status finds a charge that is not recorded, and exits 3", async () => {
 test("status finds a double charge that somebody else made, and exits 3", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   const { port } = operator.stack.stripe;
   const stripe = new Stripe("sk_test_local", { protocol: "http", host: "127.0.0.1", port });
   await stripe.paymentIntents.create(
@@ -101,7 +114,7 @@ test("status finds an id with quotes in it at Stripe", async () => {
   const id = String.raw`a"b\c'd`;
   operator.stack.stripe.setSearchLag(0);
   await operator.send(id);
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
 
   const [status] = await operator.json<Status[]>("status", id, "--stripe");
 
