@@ -63,7 +63,7 @@ test("an audit of what fits finds nothing, and leaves nothing on disk", async ()
   for (const id of ["order-1", "order-2", "order-3"]) await operator.send(id);
   await operator.send("order-4", { paymentMethod: "pm_card_chargeDeclined" });
   await operator.send("order-5", { paymentMethod: "pm_usBankAccount_success" });
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   await chargeBeside(operator, { shop: "another" });
 
   const { code, stdout } = await operator.payments(...AUDIT);
@@ -114,7 +114,7 @@ test("an audit finds a charge whose record has no outcome, and settles it as the
 test("an audit finds a charge without any record, and settles it so that a redelivery charges nobody", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   await operator.stack.table.deleteExpired(Date.now() / 1_000 + 4_000_000); // the table is lost
 
   const { settled } = await operator.json<Audit>(...AUDIT, "--settle", "--yes");
@@ -132,7 +132,7 @@ test("an audit finds a charge without any record, and settles it so that a redel
 test("an audit finds a payment that was charged twice, and does not offer to settle it", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   await chargeBeside(operator, { message_id: "order-1" });
 
   const { code, stdout, stderr } = await operator.payments(...AUDIT, "--settle", "--yes");
@@ -146,7 +146,7 @@ test("an audit finds a recorded PaymentIntent that Stripe does not know, or know
   const operator = await startOperator();
   await operator.send("order-1");
   await operator.send("order-2");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   const elsewhere = { result: "succeeded", paymentIntentId: "pi_elsewhere" };
   await setOutcome(operator, "order-1", elsewhere);
   await dieHolding(operator, "order-3");
@@ -173,7 +173,7 @@ test("an audit settles nothing with what was charged before the claim: that was 
 test("an audit finds an outcome that differs from Stripe's", async () => {
   const operator = await startOperator();
   await operator.send("order-1", { paymentMethod: "pm_card_chargeDeclined" });
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   const outcome = (await operator.record("order-1"))?.["outcome"] as { paymentIntentId: string };
   await setOutcome(operator, "order-1", {
     result: "succeeded",
@@ -209,7 +209,10 @@ test("an audit says where the message of a stuck claim is", async () => {
 });
 
 test("an audit leaves a claim alone that a worker holds", async () => {
-  const operator = await startOperator();
+  const operator = await startOperator({
+    functionTimeoutMs: 60_000,
+    env: { STRIPE_TIMEOUT_SECONDS: "20" },
+  });
   const slow = Promise.withResolvers<void>();
   operator.stack.stripe.faults.add(
     { method: "POST" },
@@ -227,7 +230,7 @@ test("an audit leaves a claim alone that a worker holds", async () => {
 test("an interrupted audit goes on where it was", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   await chargeBeside(operator, { message_id: "order-2" });
   const slow = operator.stack.stripe.faults.add(
     { method: "GET", times: Infinity },
@@ -251,7 +254,7 @@ test("an interrupted audit goes on where it was", async () => {
 test("an audit waits when Stripe says that it is too fast", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   const limit = operator.stack.stripe.faults.add(
     { method: "GET" },
     { kind: "refuse", error: "rate_limit" },
@@ -266,7 +269,7 @@ test("an audit waits when Stripe says that it is too fast", async () => {
 test("an audit with another account's key says so instead of reporting every payment", async () => {
   const operator = await startOperator();
   for (let n = 0; n < 20; n += 1) await operator.send(`order-${n}`);
-  await operator.stack.drained(20_000);
+  await operator.stack.drained(60_000);
   operator.running.env["STRIPE_API_KEY"] = "sk_test_another";
   operator.announce();
 

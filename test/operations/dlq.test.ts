@@ -17,7 +17,7 @@ type Dlq = {
 async function prepare() {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   await operator.send("order-2", { amount: 12.5 });
   await operator.deadLetters(1);
   await operator.send("order-1", { amount: 700 });
@@ -91,7 +91,7 @@ test("dlq says why a message without a readable id is there", async () => {
 test("dlq tells a lost acknowledgement from a payment that was not made", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   const { dlqUrl } = operator.stack.queues;
   await operator.send("order-1", {}, dlqUrl);
   await operator.send("order-2", {}, dlqUrl);

@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack, type StackOptions } from "../../local/stack.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
@@ -16,8 +17,32 @@ const ROOT = join(import.meta.dirname, "..", "..");
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
-/** Starts the stack and its operator; both are gone when the test is. */
-export async function startOperator(worker: NonNullable<StackOptions["worker"]> = {}) {
+// Each command is a process, and what it looks at takes its time.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Calls with time to spare, on a machine that does other things too. */
+const PATIENT = {
+  functionTimeoutMs: 20_000,
+  visibilityTimeoutSeconds: 30,
+  env: { CALL_TIMEOUT_SECONDS: "3", STRIPE_TIMEOUT_SECONDS: "3" },
+};
+/** For tests that wait for a lease to lapse. */
+export const BRISK = {
+  functionTimeoutMs: 6_500,
+  visibilityTimeoutSeconds: 8,
+  env: { CALL_TIMEOUT_SECONDS: "1", STRIPE_TIMEOUT_SECONDS: "1" },
+};
+
+type AtEnd = (end: () => void | Promise<void>) => void;
+
+/**
+ * Starts the stack and its operator; both are gone when the test is. A test that runs beside others
+ * passes its own `onTestFinished`.
+ */
+export async function startOperator(
+  worker: NonNullable<StackOptions["worker"]> = {},
+  atEnd: AtEnd = onTestFinished,
+) {
   const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
   const logFile = join(folder, ".local", "worker.log");
   mkdirSync(join(folder, ".local"));
@@ -25,7 +50,7 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
   const lines: Record<string, unknown>[] = [];
   const events: EventSourceEvent[] = [];
   const stack = await startStack({
-    worker,
+    worker: { ...PATIENT, ...worker, env: { ...PATIENT.env, ...worker.env } },
     onEvent: (event) => events.push(event),
     onLog({ line }) {
       appendFileSync(logFile, `${line}\n`);
@@ -45,7 +70,7 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
       credentials: { accessKeyId: "local", secretAccessKey: "local" },
     }),
   );
-  onTestFinished(async () => {
+  atEnd(async () => {
     await stack.stop();
     sqs.destroy();
     table.destroy();
@@ -71,7 +96,7 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
       env: { PATH: process.env["PATH"], NO_COLOR: "1", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    onTestFinished(() => void child.kill("SIGKILL"));
+    atEnd(() => void child.kill("SIGKILL"));
     const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
     child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
@@ -115,12 +140,7 @@ export async function startOperator(worker: NonNullable<StackOptions["worker"]> 
       sendBody(JSON.stringify({ ...payment(id), ...changes }), to),
     /** Waits until the dead-letter queue holds so many. */
     deadLetters: (count: number): Promise<void> =>
-      expect
-        .poll(async () => (await stack.queue.depth(dlqUrl)).visible, {
-          timeout: 25_000,
-          interval: 50,
-        })
-        .toBe(count),
+      until(async () => (await stack.queue.depth(dlqUrl)).visible === count),
     /** Puts a record, whatever the protocol says. */
     put: async (item: Record<string, unknown>): Promise<void> => {
       await table.send(new PutCommand({ TableName: stack.tableName, Item: item }));
@@ -141,6 +161,11 @@ export function payment(id: string): Record<string, unknown> {
   };
 }
 
-export function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  return expect.poll(condition, { timeout: 25_000, interval: 50 }).toBe(true);
+/** Waits for a condition, for as long as a busy machine may need. @throws Error after a minute */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + 60_000;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt) throw new Error(`Not within a minute: ${String(condition)}`);
+    await sleep(50);
+  }
 }

@@ -60,7 +60,7 @@ test.each(["unavailable", "unreachable"] as const)(
     const pauses = events.flatMap((event) => (event.type === "throttled" ? [event.pauseMs] : []));
     outage.remove();
     const tooMany = limitRate(stack.stripe);
-    await stack.drained(25_000);
+    await stack.drained(60_000);
 
     // Nobody gave up, and the poller asked less and less often.
     expect(dead).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
@@ -73,7 +73,6 @@ test.each(["unavailable", "unreachable"] as const)(
     expect(await stack.queue.messages(stack.queues.dlqUrl)).toEqual([]);
     for (let n = 0; n < PAYMENTS; n += 1) expect(operator.charges(`order-${n}`)).toBe(1);
   },
-  60_000,
 );
 
 test("a revoked key loses no payment, counts what an alarm needs, and the new one is found without a deploy", async () => {
@@ -81,14 +80,14 @@ test("a revoked key loses no payment, counts what an alarm needs, and the new on
   const operator = await startOperator({ ...WORKER, env: { ...WORKER.env, ...secret.env } });
   const { stack, lines, events } = operator;
   await operator.send("before");
-  await stack.drained(10_000);
+  await stack.drained(60_000);
   stack.stripe.keys.revoke("sk_test_shop_old");
 
   for (const id of ["order-1", "order-2", "order-3"]) await operator.send(id);
   await until(() => lines.filter((line) => line["ConfigurationError"] === 1).length >= 6);
   const pids = new Set(events.flatMap((event) => (event.type === "invoked" ? [event.pid] : [])));
   secret.put("sk_test_shop_new");
-  await stack.drained(20_000);
+  await stack.drained(60_000);
 
   expect(lines.find((line) => line["ConfigurationError"] === 1)).toMatchObject({
     level: "ERROR",
@@ -101,7 +100,7 @@ test("a revoked key loses no payment, counts what an alarm needs, and the new on
   // The same processes as before: nothing was deployed or restarted.
   const charged = events.flatMap((event) => (event.type === "invoked" ? [event.pid] : []));
   expect(new Set(charged)).toEqual(pids);
-}, 60_000);
+});
 
 /** Gives Stripe its usual half second and its limit; returns how many requests were above it. */
 function limitRate({ faults }: Awaited<ReturnType<typeof startOperator>>["stack"]["stripe"]) {

@@ -77,6 +77,19 @@ test("redrive --reason moves those with this reason, and they come back with it 
   expect(operator.charges("order-1")).toBe(0);
 });
 
+test("a conflict that is redriven comes back: the first payment's outcome is not its own", async () => {
+  const operator = await startOperator(QUICK);
+  await operator.send("order-1");
+  await operator.stack.drained(60_000);
+  await operator.send("order-1", { amount: 700 });
+  await operator.deadLetters(1);
+
+  const result = await operator.json<Redrive>("redrive", "--all", "--yes");
+
+  expect(result.messages).toMatchObject([{ messageId: "order-1", ended: "back" }]);
+  expect(operator.charges("order-1")).toBe(1);
+});
+
 test("redrive --limit moves the oldest of them", async () => {
   const operator = await startOperator(QUICK);
   for (const id of ["order-1", "order-2", "order-3"]) {
@@ -102,7 +115,7 @@ test("redrive sends before it deletes: with the delete lost, the message is twic
   const { stderr } = await operator.payments("redrive", "--id", "order-1", "--yes");
   lost.remove();
   const again = await operator.json<Redrive>("redrive", "--id", "order-1", "--yes");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
 
   expect(lost.happened()).toBeGreaterThan(0);
   expect(stderr).toContain("1 message could not be deleted and are in both queues");
@@ -180,7 +193,7 @@ test("Ctrl-C during redrive --all cancels SQS's task, and nothing is lost", asyn
   );
   const left = await operator.stack.queue.messages(dlqUrl);
   expect(left.length).toBeGreaterThan(0);
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
   expect(operator.stack.stripe.ledger.totals().charges + left.length).toBe(6);
   expect(await operator.stack.queue.messages(queueUrl)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { startOperator, until } from "./operator.ts";
 test("tail follows how deliveries end, from now on, until Ctrl-C", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
 
   const { child, output, finished } = operator.command("tail");
   // The command is there once it waits: only what is sent from then on is new to it.
@@ -39,7 +39,7 @@ test("tail --id --json prints the worker's own lines of this message", async () 
   const operator = await startOperator();
   await operator.send("order-1");
   await operator.send("order-2");
-  await operator.stack.drained(10_000);
+  await operator.stack.drained(60_000);
 
   const { child, output } = operator.command("tail", "--since", "1h", "--id", "order-2", "--json");
   await until(() => output.stdout.endsWith("}\n"));

@@ -144,6 +144,18 @@ test.each(["send", "status", "dlq", "redrive", "audit", "tail"])(
   },
 );
 
+test("the bin is the same command", async () => {
+  const operator = await startOperator();
+
+  const { code, stdout } = await operator.start(
+    join(import.meta.dirname, "../../scripts/payments.cjs"),
+    ["--help"],
+  ).finished;
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^npm run payments -- <command>/);
+});
+
 test("a command that does not exist is an error with the next step", async () => {
   const operator = await startOperator();
 
