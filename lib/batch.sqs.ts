@@ -10,11 +10,6 @@ import type { Deps } from "./protocol.ts";
 import { reportLine } from "./report.ts";
 import type { LogLine } from "./report.ts";
 
-/** Thrown so that Lambda's pollers slow down: they do on errors, not on partial failures. */
-class Unavailable extends Error {
-  override name = "Unavailable";
-}
-
 export type HandlerDeps = Deps & {
   queue: { client: SQSClient; url: string };
   functionName: string;
@@ -28,7 +23,7 @@ type Retry = { delivery: Delivery; delaySeconds: number };
 /**
  * The handler. It answers with the SQS message ids of this batch that are not to be acknowledged.
  *
- * @throws Unavailable when every delivery failed because Stripe or DynamoDB was unavailable.
+ * @throws an error named Unavailable when every delivery failed because Stripe or DynamoDB was unavailable.
  */
 export function sqsHandler(
   deps: HandlerDeps,
@@ -62,8 +57,13 @@ export function sqsHandler(
     await setVisibilities(retries, deps, deadline.remainingMs() / 2, requestId);
 
     if (allUnavailable(results)) {
-      throw new Unavailable(
-        `Stripe or DynamoDB was unavailable for all ${results.length} messages; they come back later.`,
+      // Lambda's pollers slow down on errors; on partial failures they do not.
+      const count = results.length;
+      throw Object.assign(
+        new Error(
+          `Stripe or DynamoDB was unavailable for all ${count} messages; they come back later.`,
+        ),
+        { name: "Unavailable" }, // a class of that name would be minified
       );
     }
     return {
