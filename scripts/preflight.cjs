@@ -10,7 +10,7 @@ if (major < 24) {
       process.versions.node +
       ": " +
       (fs.existsSync(bundled)
-        ? "start it through npm (`npm run …`), which uses the Node 24 that is installed beside it.\n"
+        ? "start it through npm (`npm run …`, `npx …`), which uses the Node 24 that is installed beside it.\n"
         : "run `npm ci` with npm 11 or newer, which brings Node 24 along, or install Node 24 yourself.\n"),
   );
   process.exit(1);

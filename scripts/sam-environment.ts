@@ -3,7 +3,7 @@ import { readArguments, runCommand, UsageError } from "./command.ts";
 import { findRunningStack } from "./running-stack.ts";
 
 const HELP = `
-node scripts/sam-environment.ts > .local/sam.json     while npm start keeps the local stack up
+npm run --silent sam-environment > .local/sam.json     while npm start keeps the local stack up
 
 Then, for the template of npx cdk synth:
   sam local invoke --template cdk.out/PaymentWorker-dev.template.json \\

@@ -47,6 +47,6 @@ test("on an old Node beside a bundled one the first line says how to use it", as
   expect(await preflight("20.20.2", true)).toMatchObject({
     code: 1,
     stderr:
-      "This project needs Node 24, and this is Node 20.20.2: start it through npm (`npm run …`), which uses the Node 24 that is installed beside it.\n",
+      "This project needs Node 24, and this is Node 20.20.2: start it through npm (`npm run …`, `npx …`), which uses the Node 24 that is installed beside it.\n",
   });
 });
