@@ -145,7 +145,8 @@ export function describe(reply: Reply): string {
     const { Item, name, message } = reply.error as Failed;
     if (name !== "ConditionalCheckFailedException") return message;
     const attribute = (key: string) => String(Object.values(Item?.[key] ?? {})[0]);
-    const there = Item ? `, there is ${attribute("status")} by ${attribute("owner")}` : "";
+    const [owner] = attribute("owner").split("@");
+    const there = Item ? `, there is ${attribute("status")} by ${owner}` : "";
     return `condition failed${there}`;
   }
   if (typeof reply.value === "string") return reply.value || "nothing";

@@ -13,6 +13,7 @@ each has the shortest schedule that the simulation found in which it breaks the 
 what, which request failed, and what was broken in the end. The first column is the time since the
 start. \`A1\` is worker A with the first event that was delivered; \`put\`, \`take over\`, \`complete\`
 and \`release\` are its writes to the table, \`charge\` and \`look up\` its requests to Stripe.
+An owner is told by what it received: \`sqs-1#2\` is the second receive of \`sqs-1\`.
 
 \`npm run what-breaks\` writes this page. The command under a schedule tells it again.
 `;
