@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["test/*.test.ts", "test/cases/*.test.ts", "test/mutation/*.suite.ts"],
     exclude: [
       "test/bundle.test.ts", // runs the bundle, which holds no mutants
+      "test/init.test.ts", // the same
       "test/cases/crashes.test.ts", // the same, and waits for leases
       "test/cases/outage.test.ts", // minutes a mutant; the simulation has an hour without Stripe too
     ],
