@@ -165,7 +165,9 @@ test("what is refused shows no value of the message in the log", async () => {
     }),
   );
 
-  const log = JSON.stringify(refused.lines);
+  // A random id may hold the digits 999 by chance.
+  const log = JSON.stringify({ ...refused.lines[0], sqsMessageId: "", requestId: "" });
+  expect(refused.lines).toHaveLength(1);
   expect(refused.lines[0]).toMatchObject({ decision: "refused", rule: "card_number" });
   expect(log).not.toMatch(/4242|4000056655665556|999|cus_ada|pm_card_visa/);
 });
