@@ -65,6 +65,8 @@ function refusalOf(error: unknown): string | undefined {
   if (message.startsWith("Region is missing")) {
     return "There is no AWS region: set AWS_REGION, or one in your profile.";
   }
+  // The SDK marks what never reached AWS as it marks what AWS answered.
+  if ("$metadata" in error && "code" in error) return `AWS did not answer: ${message}`;
   if ("$metadata" in error) return `AWS refused the call: ${name}: ${message}`;
   if ("rawType" in error) return `Stripe refused the call: ${message}`;
   if (name === "NoStripeKey" || "code" in error) return message;

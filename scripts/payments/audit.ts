@@ -15,6 +15,7 @@ import { stripeFor, tableFor, timingsFor } from "./clients.ts";
 import { readInstant } from "./instant.ts";
 import { interruptSignal } from "./interrupt.ts";
 import { printJson } from "./print.ts";
+import { duration } from "./progress.ts";
 import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
 
 const HELP = `
@@ -78,7 +79,13 @@ export async function run(args: string[]): Promise<void> {
   }
   const target = await findTarget(values);
   const signal = interruptSignal();
-  const { folder, checkpoint } = await begin(values, need(target, "tableName"), Date.now());
+  const { recordTtlMs } = timingsFor(target);
+  const { folder, checkpoint } = await begin(
+    values,
+    need(target, "tableName"),
+    recordTtlMs,
+    Date.now(),
+  );
   const sources: Sources = {
     table: tableFor(target),
     tableName: checkpoint.tableName,
@@ -102,7 +109,7 @@ export async function run(args: string[]): Promise<void> {
   const whereabouts = found.counts.open ? await findMessages(target, signal) : undefined;
   if (!values.json) report(checkpoint, found, whereabouts, findings.file);
   const settled = values.settle
-    ? await settleAll(found, findings, sources, timingsFor(target).recordTtlMs, {
+    ? await settleAll(found, findings, sources, recordTtlMs, {
         yes: values.yes,
         signal,
       })
@@ -127,6 +134,7 @@ function say(text: string): void {
 async function begin(
   values: { since?: string | undefined; until?: string | undefined; resume?: string | undefined },
   tableName: string,
+  recordTtlMs: number,
   now: number,
 ): Promise<{ folder: string; checkpoint: Checkpoint }> {
   const { since, until, resume } = values;
@@ -141,6 +149,11 @@ async function begin(
   const from = readInstant("--since", since ?? "24h", now);
   const to = until === undefined ? now : readInstant("--until", until, now);
   if (from >= to) throw new UsageError("--since must be before --until.");
+  if (from < now - recordTtlMs) {
+    throw new UsageError(
+      `--since must be within ${duration(recordTtlMs)}: older payments have no record any more.`,
+    );
+  }
   const name = new Date(now).toISOString().slice(0, 19).replaceAll(":", "-");
   const folder = join(".local", "audit", `${name}-${process.pid}`);
   await mkdir(folder, { recursive: true });

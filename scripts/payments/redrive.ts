@@ -96,6 +96,11 @@ export async function run(args: string[]): Promise<void> {
   const { letters, look, depth } = await readDeadLetters(queue, signal);
   const chosen = letters.filter(choice.wanted).slice(0, choice.limit);
   for (const warning of warnings(look, depth)) say(warning);
+  if (signal.aborted) {
+    say("Nothing was moved.");
+    process.exitCode = 130;
+    return;
+  }
   if (chosen.length === 0) {
     if (values.json) printJson({ moved: 0, messages: [] });
     say(

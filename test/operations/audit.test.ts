@@ -282,6 +282,7 @@ test("an audit with another account's key says so instead of reporting every pay
 test.each([
   [["--since", "yesterday"], "--since must be like 90m, 24h, 7d,"],
   [["--since", "2026-11-02", "--until", "2026-11-01"], "--since must be before --until."],
+  [["--since", "36d"], "--since must be within 35 d: older payments have no record any more."],
   [["--rate", "0"], "--rate must be an integer from 1 to 100"],
   [["--resume", "nowhere"], "There is no audit to resume in nowhere"],
 ])("audit %j is called wrongly", async (args, sentence) => {

@@ -59,7 +59,8 @@ function suspect(
     case "nothing":
       return record && !held ? "open" : "beyond";
     case "not_recorded":
-      return !held && truths.some(({ created }) => within(created)) ? kind : "beyond";
+      // A claim that nobody holds is reported whenever it was charged.
+      return !held && (record || truths.some(({ created }) => within(created))) ? kind : "beyond";
     case "not_at_stripe":
       return record && within(record.firstClaimedAt) ? kind : "beyond";
     case "moved_on":

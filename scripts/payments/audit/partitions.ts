@@ -44,13 +44,18 @@ export type Partitions = {
 
 export function openPartitions(folder: string): Partitions {
   const buffers = new Map<number, string>();
+  const begun = new Set<number>();
   let writing: Promise<void> = Promise.resolve();
   const fileOf = (part: number): string => join(folder, `part-${part}.jsonl`);
 
   const write = (part: number): void => {
     const text = buffers.get(part);
     buffers.delete(part);
-    if (text) writing = writing.then(() => appendFile(fileOf(part), text));
+    if (!text) return;
+    // A killed audit may have left half a line: what is added now begins on one of its own.
+    const start = begun.has(part) ? "" : "\n";
+    begun.add(part);
+    writing = writing.then(() => appendFile(fileOf(part), start + text));
   };
 
   return {
@@ -68,7 +73,7 @@ export function openPartitions(folder: string): Partitions {
     async *read(part) {
       if (!existsSync(fileOf(part))) return;
       const lines = createInterface({ input: createReadStream(fileOf(part)) });
-      // A killed audit may have left half a line at the end of a write; it read that page again.
+      // Half a line says nothing: the audit that goes on reads that page again.
       for await (const line of lines) {
         const entry = parse(line);
         if (entry) yield entry;

@@ -6,6 +6,8 @@ import type { Progress } from "../progress.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Partitions } from "./partitions.ts";
 
+// A page may be a megabyte, and its items twenty in memory.
+const PAGE = 500;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -56,6 +58,7 @@ export async function readAllRecords(
           TableName: tableName,
           Segment: index,
           TotalSegments: segments.length,
+          Limit: PAGE,
           ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome",
           ...(segment.from && { ExclusiveStartKey: segment.from }),
         }),
