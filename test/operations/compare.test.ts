@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { compare } from "../../scripts/payments/audit/compare.ts";
+import { openFindings } from "../../scripts/payments/audit/findings.ts";
 import {
   openPartitions,
   type Entry,
@@ -127,4 +128,27 @@ test("what goes to disk comes back by message id, after half a line of a killed 
   expect(seen.size).toBe(2_000);
   // Both sides of a message are in one part, or they could not be compared.
   for (const id of messages) expect(seen.get(`${id} record`)).toBe(seen.get(`${id} intent`));
+});
+
+test("findings are told once, after half a line of a killed audit too", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const finding = {
+    messageId: "order-1",
+    kind: "open",
+    sentence: "s",
+    paymentIntentIds: [],
+  } as const;
+  const other = { ...finding, messageId: "order-2" };
+  const findings = openFindings(folder);
+  await findings.add([{ ...finding, paymentIntentIds: [] }]);
+  writeFileSync(findings.file, '{"messageId":"ord', { flag: "a" });
+  await findings.add([
+    { ...finding, paymentIntentIds: [] },
+    { ...other, paymentIntentIds: [] },
+  ]);
+
+  const told = await Array.fromAsync(findings.all());
+
+  expect(told).toEqual([finding, other]);
 });

@@ -21,17 +21,26 @@ export function openFindings(folder: string): Findings {
         ({ messageId, kind, sentence, paymentIntentIds }) =>
           `${JSON.stringify({ messageId, kind, sentence, paymentIntentIds })}\n`,
       );
-      if (lines.length > 0) await appendFile(file, lines.join(""));
+      // On a line of its own, also after half a line of a killed audit.
+      if (lines.length > 0) await appendFile(file, `\n${lines.join("")}`);
     },
     async *all() {
       if (!existsSync(file)) return;
       const seen = new Set<string>();
       for await (const line of createInterface({ input: createReadStream(file) })) {
-        const finding = JSON.parse(line) as Finding;
-        if (seen.has(finding.messageId)) continue;
+        const finding = parse(line);
+        if (!finding || seen.has(finding.messageId)) continue;
         seen.add(finding.messageId);
         yield finding;
       }
     },
   };
+}
+
+function parse(line: string): Finding | undefined {
+  try {
+    return JSON.parse(line) as Finding;
+  } catch {
+    return undefined; // half a line, or none
+  }
 }
