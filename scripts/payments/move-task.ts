@@ -18,6 +18,9 @@ export type Moved = {
 };
 
 const POLL_MS = 500;
+const POLLS_UNTIL_LISTED = 120;
+const UNLISTED =
+  "SQS has started the move task and does not list it: see aws sqs list-message-move-tasks";
 
 /**
  * Moves everything to the destination, at most `perSecond` messages a second (1 to 500; SQS chooses
@@ -28,6 +31,7 @@ export async function moveAll(
   move: { from: string; to: string; expected: number; perSecond: number | undefined },
   signal: AbortSignal,
 ): Promise<Moved> {
+  const { StartedTimestamp: earlier } = await newestTask(sqs, move.from);
   const { TaskHandle } = await sqs.send(
     new StartMessageMoveTaskCommand({
       SourceArn: move.from,
@@ -38,20 +42,27 @@ export async function moveAll(
   const progress = startProgress("moving", move.expected);
   let counted = 0;
   let cancelled = false;
+  const pause = () => sleep(POLL_MS, undefined, cancelled ? {} : { signal }).catch(ignoreAbort);
   try {
-    for (;;) {
+    for (let polls = 1; ; polls += 1) {
       if (signal.aborted && !cancelled) {
         cancelled = true;
         await sqs.send(new CancelMessageMoveTaskCommand({ TaskHandle })).catch(ignoreEnded);
       }
       const task = await newestTask(sqs, move.from);
-      const { Status, ApproximateNumberOfMessagesMoved: moved = 0 } = task;
+      const { Status, StartedTimestamp, ApproximateNumberOfMessagesMoved: moved = 0 } = task;
+      if (StartedTimestamp === earlier) {
+        // SQS still lists the task before this one.
+        if (polls === POLLS_UNTIL_LISTED) return { moved: 0, problem: UNLISTED };
+        await pause();
+        continue;
+      }
       progress.advance(moved - counted);
       counted = moved;
       switch (Status) {
         case "RUNNING":
         case "CANCELLING":
-          await sleep(POLL_MS, undefined, cancelled ? {} : { signal }).catch(ignoreAbort);
+          await pause();
           break;
         case "COMPLETED":
           return { moved };

@@ -183,7 +183,7 @@ test("Ctrl-C during redrive --all cancels SQS's task, and nothing is lost", asyn
   const { dlqUrl, queueUrl } = operator.stack.queues;
 
   const { child, finished } = operator.command("redrive", "--all", "--rate", "1", "--yes");
-  await until(() => operator.stack.queue.counts()["ListMessageMoveTasks"] !== undefined);
+  await until(() => operator.stack.queue.counts()["StartMessageMoveTask"] === 1);
   child.kill("SIGINT");
   const { code, stderr } = await finished;
 
