@@ -44,7 +44,7 @@ export class Worker extends Construct {
       description: "Charges each message of the payment queue at most once",
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
-      handler: "index.handler",
+      handler: "init.handler", // index.js, warmed up in init: see scripts/build.ts
       code: bundle(),
       role: executionRole(this, {
         ...props,

@@ -72,7 +72,7 @@ test("sam local invoke finds the function, its code and an environment that poin
   expect(rest).toStrictEqual({
     logicalId: LOGICAL_ID,
     runtime: "nodejs24.x",
-    handler: "index.handler",
+    handler: "init.handler",
     architecture: "arm64",
     timeoutSeconds: 60,
     memoryMb: 512,

@@ -28,7 +28,7 @@ test("the function runs on Node 24 and arm64, logs JSON, and reads its settings 
     {
       Runtime: "nodejs24.x",
       Architectures: ["arm64"],
-      Handler: "index.handler",
+      Handler: "init.handler",
       Timeout: 60,
       ReservedConcurrentExecutions: 2,
       LoggingConfig: { LogFormat: "JSON", LogGroup: ref("Logs") },
