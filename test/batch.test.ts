@@ -133,3 +133,63 @@ test("a clock that cannot be read fails each message by itself, not the batch", 
     error: { kind: "unexpected", code: "RangeError" },
   });
 });
+
+test("payments that differ under one id in a batch run one after another", async () => {
+  const claimed: string[] = [];
+  const finish = Promise.withResolvers<undefined>();
+  const deliveries = [1200, 1300, 1400].map((amount) => ({
+    sqsMessageId: `sqs-${amount}`,
+    receiptHandle: `handle-${amount}`,
+    body: body("order-1").replace("1200", String(amount)),
+    receiveCount: 1,
+  }));
+  const deps = {
+    timings: DEFAULT_WORKER_TIMINGS,
+    now: () => NOW,
+    newOwner: () => `owner-${claimed.length + 1}`,
+    records: {
+      claim: async ({ owner }: { owner: string }) => {
+        claimed.push(owner);
+        return finish.promise;
+      },
+      takeOver: async () => undefined,
+      complete: async () => true,
+      release: async () => {},
+    },
+    charges: {
+      create: async () =>
+        ({ kind: "outcome", outcome: { result: "succeeded", paymentIntentId: "pi_1" } }) as const,
+      find: async () => ({ kind: "none" }) as const,
+    },
+  };
+
+  const results = processBatch(deliveries, deps, { remainingMs: () => 60_000 });
+  // All that can run without an answer to the first claim has run by the next turn of the loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  const atFirst = [...claimed];
+  finish.resolve(undefined);
+  await results;
+
+  expect(atFirst).toEqual(["owner-1"]);
+  expect(claimed).toEqual(["owner-1", "owner-2", "owner-3"]);
+});
+
+test("a refused message is told by its id where that was readable", async () => {
+  const deliveries = [body("order-1").replace("1200", "0"), "{}"].map((text, i) => ({
+    sqsMessageId: `sqs-${i}`,
+    receiptHandle: `handle-${i}`,
+    body: text,
+    receiveCount: 1,
+  }));
+  const deps = { timings: DEFAULT_WORKER_TIMINGS, now: () => NOW } as unknown as Parameters<
+    typeof processBatch
+  >[1];
+
+  const [readable, unreadable] = await processBatch(deliveries, deps, {
+    remainingMs: () => 60_000,
+  });
+
+  expect(readable).toMatchObject({ messageId: "order-1", ending: { decision: "refused" } });
+  expect(unreadable).toMatchObject({ ending: { decision: "refused" } });
+  expect(unreadable).not.toHaveProperty("messageId");
+});

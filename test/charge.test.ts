@@ -31,6 +31,21 @@ test("what reaches Stripe is the payment, confirmed off session, with the messag
   });
 });
 
+test("what a message leaves out does not reach Stripe, not even as nothing", () => {
+  const { description, statementDescriptorSuffix, metadata, ...payment } = message.payment;
+
+  expect([description, statementDescriptorSuffix, metadata]).not.toContain(undefined);
+  expect(chargeParams({ id: "order-1001", payment })).toStrictEqual({
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    payment_method: "pm_card_visa",
+    confirm: true,
+    off_session: true,
+    metadata: { message_id: "order-1001" },
+  });
+});
+
 test("the fingerprint is the SHA-256 of the parameters in sorted order", () => {
   // printf '%s' '{"amount":1200,…,"statement_descriptor_suffix":"TICKETS"}' | sha256sum
   expect(fingerprint(chargeParams(message))).toBe(
