@@ -10,10 +10,16 @@ import { startMinistack, startMoto } from "./servers/aws.ts";
 import { createRecordsTable } from "./servers/clients.ts";
 import type { ExternalServer } from "./servers/process.ts";
 
+const allScenarios = [...tableScenarios, ...recordScenarios];
+
+// moto checks a condition and writes in two steps, in as many threads as there are requests: which
+// of them are written is chance, so it is not asked.
+const oneAtATime = allScenarios.filter(({ name }) => !name.includes("at once"));
+
 describe.each([
-  { name: "moto", start: startMoto, differences: {} },
-  { name: "ministack", start: startMinistack, differences: {} },
-])("$name", ({ start, differences }) => {
+  { name: "moto", start: startMoto, scenarios: oneAtATime },
+  { name: "ministack", start: startMinistack, scenarios: allScenarios },
+])("$name", ({ start, scenarios }) => {
   let server: ExternalServer;
   let table: TableSubject;
 
@@ -23,5 +29,5 @@ describe.each([
   });
   afterAll(() => server?.stop());
 
-  conform([...tableScenarios, ...recordScenarios], () => table, differences);
+  conform(scenarios, () => table);
 });
