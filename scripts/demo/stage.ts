@@ -2,7 +2,7 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { startStack, type Stack } from "../../local/stack.ts";
 import { messageBody, type Operation, type Shape } from "../message-body.ts";
-import { demoWorker } from "./timings.ts";
+import { DEMO_WORKER } from "./timings.ts";
 import type { Sent } from "./verdict.ts";
 import { startWatch, type Watch } from "./watch.ts";
 
@@ -34,7 +34,7 @@ export async function openStage(): Promise<Stage> {
   const sent: Sent[] = [];
   const workerLog: string[] = [];
   const stack = await startStack({
-    worker: demoWorker(),
+    worker: DEMO_WORKER,
     onEvent: watch.onEvent,
     onLog: ({ line }) => void workerLog.push(line),
   });

@@ -2,12 +2,10 @@
 import {
   DEFAULT_TIMINGS,
   DEFAULT_WORKER_TIMINGS,
-  timingVariables,
-  violations,
   type Timings,
   type WorkerTimings,
 } from "../../lib/timing.ts";
-import type { WorkerSettings } from "../../local/worker-settings.ts";
+import { checkedWorker } from "../checked-worker.ts";
 
 const WORKER: WorkerTimings = {
   ...DEFAULT_WORKER_TIMINGS,
@@ -20,7 +18,7 @@ const WORKER: WorkerTimings = {
   backoffCapMs: 1_000,
 };
 
-export const DEMO_TIMINGS: Timings = {
+const DEMO_TIMINGS: Timings = {
   ...DEFAULT_TIMINGS,
   ...WORKER,
   functionTimeoutMs: 2_000,
@@ -29,20 +27,4 @@ export const DEMO_TIMINGS: Timings = {
   outageMs: 2_000,
 };
 
-/**
- * @throws Error when the timings above break a rule: a demo of other rules than the deployed ones
- * would show nothing
- */
-export function demoWorker(): WorkerSettings {
-  const [violation] = violations(DEMO_TIMINGS);
-  if (violation) throw new Error(`The demo's timings break a rule. ${violation}`);
-  return {
-    functionTimeoutMs: DEMO_TIMINGS.functionTimeoutMs,
-    visibilityTimeoutSeconds: DEMO_TIMINGS.visibilityTimeoutMs / 1_000,
-    batchSize: DEMO_TIMINGS.batchSize,
-    batchWindowSeconds: DEMO_TIMINGS.batchWindowMs / 1_000,
-    maxReceiveCount: DEMO_TIMINGS.maxReceiveCount,
-    concurrency: DEMO_TIMINGS.eventSourceConcurrency,
-    env: timingVariables(WORKER),
-  };
-}
+export const DEMO_WORKER = checkedWorker(DEMO_TIMINGS, WORKER);
