@@ -18,7 +18,7 @@ const WORKER: WorkerTimings = {
   backoffCapMs: 1_000,
 };
 
-const DEMO_TIMINGS: Timings = {
+export const DEMO_TIMINGS: Timings = {
   ...DEFAULT_TIMINGS,
   ...WORKER,
   functionTimeoutMs: 2_000,
