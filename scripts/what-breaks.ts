@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 
-import { RULES } from "../simulation/invariants.ts";
+import { RULES } from "../simulation/rules.ts";
 import type { Mistake } from "../simulation/library.ts";
 import { loadLibrary } from "../simulation/library.ts";
 import { MISTAKES } from "../simulation/mistakes.ts";

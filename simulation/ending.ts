@@ -1,6 +1,6 @@
 // How every schedule must end: no message in silence, and none failed for good without a cause.
 
-import { breach } from "./invariants.ts";
+import { breach } from "./rules.ts";
 import { customerOf, DAY, START } from "./plan.ts";
 import type { Message, World } from "./world.ts";
 

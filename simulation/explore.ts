@@ -1,7 +1,7 @@
 // Runs every schedule of a plan: depth first, and no state twice.
 
 import { following, given } from "./choices.ts";
-import type { Rule, Violation } from "./invariants.ts";
+import type { Rule, Violation } from "./rules.ts";
 import type { Plan } from "./plan.ts";
 import type { Runner } from "./schedule.ts";
 import { stateOf } from "./state.ts";

@@ -1,45 +1,11 @@
 // The promise, as statements that are checked at every step against Stripe's ledger.
 
+import { breach } from "./rules.ts";
 import { customerOf, DAY, START } from "./plan.ts";
 import type { Item } from "./expressions.ts";
 import { settled } from "./stripe-objects.ts";
 import type { Intent } from "./stripe-objects.ts";
 import type { Invocation, Message, Observers, World } from "./world.ts";
-
-/** A broken invariant: its name, and what was seen. */
-export class Violation extends Error {
-  override name = "Violation";
-  readonly rule: Rule;
-  constructor(rule: Rule, seen: string) {
-    super(`${RULES[rule]}: ${seen}`);
-    this.rule = rule;
-  }
-}
-
-export const RULES = {
-  one_charge: "at most one PaymentIntent for a message id",
-  what_was_sent: "Stripe is asked for exactly what the message says, and for one payment an id",
-  refusals: "a message that is refused never reaches Stripe",
-  memory: "a message older than the memory never reaches Stripe",
-  only_owner: "only the owner of a claim completes or releases it",
-  live_claim: "the claim of a worker that is still running is never taken over",
-  true_outcome: "a recorded outcome is what Stripe's ledger says",
-  same_outcome: "a recorded outcome never changes",
-  record_lives: "a record lives longer than any message that is accepted, and not for ever",
-  acknowledged: "an acknowledged message has an outcome in the table, and it is Stripe's",
-  own_claim: "a worker never waits for its own claim",
-  planned: "the worker meets nothing that it has no plan for",
-  no_silence: "every message ends acknowledged or in the dead-letter queue, with its reason logged",
-  mended: "once faults stop, a message that can still be received ends with its outcome",
-  ends: "every schedule ends",
-} as const;
-
-export type Rule = keyof typeof RULES;
-
-/** Throws, unless another rule's violation is looked for. */
-export function breach({ only }: Pick<World, "only">, rule: Rule, seen: string): void {
-  if (only === undefined || only === rule) throw new Violation(rule, seen);
-}
 
 export const observers: Observers = {
   onCreate(world, intent) {
@@ -73,6 +39,10 @@ export const observers: Observers = {
         `${messageId} reaches Stripe ${ageOf(world, newest)} d after it was sent`,
       );
     }
+    const { writer } = world;
+    if (writer && messageId !== "?" && !world.held.has(holding(messageId, writer))) {
+      breach(world, "claimed_first", `${writer.name} charges ${messageId}`);
+    }
     const first = world.creates.get(customer);
     world.creates.set(customer, first ?? request);
     if (first && first.body !== request.body) {
@@ -83,6 +53,8 @@ export const observers: Observers = {
   onWrite(world, before, after) {
     checkOwner(world, before, after);
     if (!after) return;
+    const holder = world.owners.get(String(after["owner"]));
+    if (holder) world.held.add(holding(String(after["messageId"]), holder));
     const seconds = Number(after["expiresAt"]);
     const left = seconds - world.now / 1_000;
     if (
@@ -106,6 +78,8 @@ export const observers: Observers = {
     }
   },
 };
+
+const holding = (messageId: string, { name }: Invocation): string => `${name} ${messageId}`;
 
 type Outcome = { result: string; paymentIntentId?: string };
 

@@ -8,7 +8,7 @@ import type * as charges from "../lib/charges.stripe.ts";
 import type * as records from "../lib/records.dynamodb.ts";
 import type * as keys from "../lib/stripe-key.secretsmanager.ts";
 import type * as timing from "../lib/timing.ts";
-import type { Rule } from "./invariants.ts";
+import type { Rule } from "./rules.ts";
 
 type Modules = typeof batch & typeof charges & typeof records & typeof keys & typeof timing;
 

@@ -110,6 +110,12 @@ export const MISTAKES: readonly Mistake[] = [
     ),
   },
   {
+    name: "goes on although its take-over failed",
+    lesson:
+      "Of two workers that find the same lapsed claim, only one gets it. The other has to look at what stands there now.",
+    edits: one("claim.ts", "if (!standing) return", "return"),
+  },
+  {
     name: "takes over a claim whose lease is live",
     lesson: "A claim protects nothing when it may be taken from a worker that is charging.",
     edits: one("record.ts", "existing.leaseExpiresAt > now", "existing.leaseExpiresAt > Infinity"),

@@ -2,7 +2,7 @@
 
 import { drawn, given } from "./choices.ts";
 import type { Chooser } from "./choices.ts";
-import type { Rule, Violation } from "./invariants.ts";
+import type { Rule, Violation } from "./rules.ts";
 import { exhaustivePlans } from "./plans.ts";
 import { randomPlan } from "./random-plan.ts";
 import type { Run, Runner, RunSettings } from "./schedule.ts";

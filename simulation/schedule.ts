@@ -2,8 +2,9 @@
 
 import { acknowledge } from "./calls.ts";
 import type { Chooser } from "./choices.ts";
-import { breach, checkAcknowledged, checkHeld, observers, Violation } from "./invariants.ts";
-import type { Rule } from "./invariants.ts";
+import { checkAcknowledged, checkHeld, observers } from "./invariants.ts";
+import { breach, Violation } from "./rules.ts";
+import type { Rule } from "./rules.ts";
 import { checkEnd } from "./ending.ts";
 import type { Library } from "./library.ts";
 import type { Plan } from "./plan.ts";

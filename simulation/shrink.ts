@@ -1,6 +1,6 @@
 // Makes a schedule that breaks an invariant shorter, as long as it breaks the same one.
 
-import type { Rule } from "./invariants.ts";
+import type { Rule } from "./rules.ts";
 import { replay } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
 import type { Runner } from "./schedule.ts";

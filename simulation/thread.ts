@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads";
 
 import { drawn } from "./choices.ts";
 import { explore } from "./explore.ts";
-import type { Rule } from "./invariants.ts";
+import type { Rule } from "./rules.ts";
 import { loadLibrary } from "./library.ts";
 import { MISTAKES } from "./mistakes.ts";
 import { exhaustivePlans } from "./plans.ts";

@@ -2,7 +2,7 @@
 // request that is under way.
 
 import type { Choose } from "./choices.ts";
-import type { Rule } from "./invariants.ts";
+import type { Rule } from "./rules.ts";
 import { START } from "./plan.ts";
 import type { Plan, Send } from "./plan.ts";
 import { createQueue } from "./queue.ts";
@@ -82,6 +82,8 @@ export type World = {
   calls: Call[];
   /** Whose attempt a record's owner is. */
   owners: Map<string, Invocation>;
+  /** Who has held the claim of which message, at any time. */
+  held: Set<string>;
   /** By customer: the first request to create a PaymentIntent. */
   creates: Map<string, Request>;
   /** Whose request is being carried out. */
@@ -145,6 +147,7 @@ export function createWorld(
     invocations: [],
     calls: [],
     owners: new Map(),
+    held: new Set(),
     creates: new Map(),
     writer: undefined,
     sendsLeft: plan.sends.toSorted((a, b) => a.at - b.at),

@@ -1,7 +1,7 @@
 // Tells the schedule of each mistake: on lib/ with the mistake in it, and on lib/ as it is.
 import { parentPort, workerData } from "node:worker_threads";
 
-import type { Rule } from "../../simulation/invariants.ts";
+import type { Rule } from "../../simulation/rules.ts";
 import { loadLibrary } from "../../simulation/library.ts";
 import { MISTAKES } from "../../simulation/mistakes.ts";
 import { scheduleOf, trace } from "../../simulation/replay.ts";
