@@ -16,6 +16,9 @@ export type Sandbox = {
   invoke: (world: World, invocation: Invocation) => Promise<SQSBatchResponse>;
 };
 
+/** The least, a middling and the most that a random number of the handler can be. */
+const JITTER = [0, 0.5, 0.999];
+
 type Line = { decision?: string; sqsMessageId?: string };
 
 /** The handler's own virtual timeouts: what a client reads from its abort signal. */
@@ -94,7 +97,7 @@ export function createSandbox(
     queue: { client: queue as unknown as SQSClient, url: "https://queue.test/payments" },
     functionName: "payment-worker",
     now: () => world.now + (world.plan.clocks[invocation.slot] ?? 0),
-    random: () => world.vary(3) / 2.01,
+    random: () => JITTER[world.vary(JITTER.length)] ?? 0,
     newOwner() {
       const owner = `${invocation.key}/${++owners}`;
       world.owners.set(owner, invocation);
