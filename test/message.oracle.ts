@@ -33,8 +33,10 @@ function message(value: unknown, now: number, layers: number): Valid | undefined
   if ((has(value, "job") || has(value, "urn")) && has(value, "meta")) {
     const meta = value["meta"];
     if (!isRecord(meta) || literal(meta["schema_version"]) !== "1") return undefined;
-    if (![value["job"], value["urn"]].some((urn) => typeof urn === "string" && urn.trim() !== ""))
-      return undefined;
+    // BabelQueue's blanks are ASCII's: trim() would take a no-break space for one too.
+    const named = (urn: unknown) =>
+      typeof urn === "string" && [...urn].some((char) => !" \t\n\v\f\r".includes(char));
+    if (!named(value["job"]) && !named(value["urn"])) return undefined;
     const created = literal(meta["created_at"]);
     const time = /^[0-9]+$/.test(created) ? Number(created) : NaN;
     return complete(meta["id"], time, value["data"], now);
