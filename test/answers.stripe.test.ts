@@ -90,6 +90,13 @@ const errors: [name: string, status: number, body: unknown, kind: string, code: 
     "stripe_conflict",
     "http_400",
   ],
+  [
+    "a card error that comes as 429",
+    429,
+    { error: { type: "card_error", code: "card_decline_rate_limit_exceeded" } },
+    "stripe_rate_limited",
+    "card_decline_rate_limit_exceeded",
+  ],
   ["402 without a card error", 402, { error: { type: "api_error" } }, "unexpected", "http_402"],
 ];
 
@@ -97,6 +104,37 @@ test.each(errors)("%s is no outcome", async (_name, status, body, kind, code) =>
   const answer = answerOfError(await errorFor(status, body));
 
   expect(answer).toMatchObject({ kind: "error", error: { kind, code } });
+});
+
+test.each([
+  ["a connection that is refused", 5_000, "connection"],
+  ["an answer that does not come in time", 50, "timeout"],
+])("%s leaves the result unknown", async (_what, timeout, code) => {
+  const server = createServer((request) => {
+    if (code === "connection") request.socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    protocol: "http",
+    host: "127.0.0.1",
+    port,
+    maxNetworkRetries: 0,
+  });
+  const error = await stripe.paymentIntents.retrieve("pi_1", {}, { timeout }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+  expect(answerOfError(error)).toStrictEqual({
+    kind: "error",
+    error: { kind: "stripe_unavailable", code },
+  });
 });
 
 test("an error's request id and parameter are kept, its text is not", async () => {
@@ -148,6 +186,14 @@ test("a decline without a decline code has none, not an empty one", async () => 
   });
 });
 
+test("a decline that names no code is a card error", async () => {
+  const error = { type: "card_error" };
+
+  expect(answerOfError(await errorFor(402, { error }))).toMatchObject({
+    outcome: { result: "declined", code: "card_error" },
+  });
+});
+
 test("an error that is not Stripe's is thrown on", () => {
   const bug = new TypeError("undefined is not a function");
 
@@ -167,15 +213,17 @@ test.each(["succeeded", "processing", "requires_action"])("%s is an outcome", (s
 test("a declined PaymentIntent that a look-up finds is that decline", () => {
   const last_payment_error = { code: "card_declined", decline_code: "lost_card" };
 
-  expect(answerOf(intent({ status: "requires_payment_method", last_payment_error }))).toEqual({
-    kind: "outcome",
-    outcome: {
-      result: "declined",
-      paymentIntentId: "pi_1",
-      code: "card_declined",
-      declineCode: "lost_card",
+  expect(answerOf(intent({ status: "requires_payment_method", last_payment_error }))).toStrictEqual(
+    {
+      kind: "outcome",
+      outcome: {
+        result: "declined",
+        paymentIntentId: "pi_1",
+        code: "card_declined",
+        declineCode: "lost_card",
+      },
     },
-  });
+  );
 });
 
 test.each([

@@ -4,7 +4,7 @@
 import { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
 import { mockClient } from "aws-sdk-client-mock";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
 import { sqsHandler } from "../lib/batch.sqs.ts";
 import type { Records } from "../lib/claim.ts";
@@ -61,11 +61,17 @@ function prepare(
   return { lines, handle: (event: SQSEvent) => handler(event, context) };
 }
 
-type Sent = { id: string; receiveCount?: number; body?: string; traceHeader?: string };
+type Sent = {
+  id: string;
+  receiveCount?: number;
+  body?: string;
+  traceHeader?: string;
+  schemaVersion?: string;
+};
 
 function event(...messages: Sent[]): SQSEvent {
   return {
-    Records: messages.map(({ id, receiveCount = 1, body, traceHeader }) => ({
+    Records: messages.map(({ id, receiveCount = 1, body, traceHeader, schemaVersion }) => ({
       messageId: `sqs-${id}`,
       receiptHandle: `handle-${id}`,
       body:
@@ -85,7 +91,9 @@ function event(...messages: Sent[]): SQSEvent {
         ApproximateFirstReceiveTimestamp: "1795953540000",
         AWSTraceHeader: traceHeader,
       },
-      messageAttributes: {},
+      messageAttributes: schemaVersion
+        ? { "bq-schema-version": { dataType: "Number", stringValue: schemaVersion } }
+        : {},
       md5OfBody: "",
       eventSource: "aws:sqs",
       eventSourceARN: "arn:aws:sqs:us-east-1:123456789012:payments",
@@ -217,7 +225,8 @@ test("a line carries the sender's trace: from the envelope, else the one that SQ
       { id: "a", traceHeader },
       { id: "b", traceHeader, body: JSON.stringify(enveloped) },
       { id: "c", traceHeader, body: "{}" },
-      { id: "d", traceHeader: "Root=nonsense" },
+      { id: "d", traceHeader: `Root=${root}` },
+      { id: "e", traceHeader: "Root=nonsense" },
       { id: "e" },
     ),
   );
@@ -226,7 +235,41 @@ test("a line carries the sender's trace: from the envelope, else the one that SQ
     root,
     "trace-1",
     root,
+    root,
     undefined,
     undefined,
   ]);
+});
+
+test("a BabelQueue version that the worker does not know is refused, whatever the body says", async () => {
+  const { handle, lines } = prepare();
+
+  const response = await handle(
+    event({ id: "known", schemaVersion: "1" }, { id: "later", schemaVersion: "2" }),
+  );
+
+  expect(response.batchItemFailures).toEqual([{ itemIdentifier: "sqs-later" }]);
+  expect(lines.map(({ decision, field, rule }) => [decision, field, rule])).toEqual([
+    ["charged", undefined, undefined],
+    ["refused", "bq-schema-version", "schema_version"],
+  ]);
+});
+
+test("setting the visibilities gets half of what is left of the invocation", async () => {
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  await prepare().handle(event({ id: "bad", body: "{}" }));
+
+  expect(timeout.mock.calls).toEqual([[30_000]]); // of 60 s
+  const [call] = sqs.commandCalls(ChangeMessageVisibilityBatchCommand);
+  expect(call?.args).toEqual([expect.anything(), { abortSignal: timeout.mock.results[0]?.value }]);
+});
+
+test("an answer of SQS that names no failures is no warning", async () => {
+  sqs.on(ChangeMessageVisibilityBatchCommand).resolves({});
+  const { handle, lines } = prepare();
+
+  await handle(event({ id: "bad", body: "{}" }));
+
+  expect(lines.map(({ decision }) => decision)).toEqual(["refused"]);
 });

@@ -1,6 +1,10 @@
 // Charges at the local Stripe, over HTTP with stripe-node.
 
-import { expect, onTestFinished, test } from "vitest";
+import { createServer } from "node:http";
+import { createServer as createSocketServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+
+import { expect, onTestFinished, test, vi } from "vitest";
 
 import type { ChargeParams } from "../lib/charge.ts";
 import { stripeCharges } from "../lib/charges.stripe.ts";
@@ -19,7 +23,9 @@ const params = (messageId: string): ChargeParams => ({
   metadata: { message_id: messageId },
 });
 
-async function prepare(keys: StripeKeys = { get: async () => "sk_test_local", drop: () => {} }) {
+const KEYS: StripeKeys = { get: async () => "sk_test_local", drop: () => {} };
+
+async function prepare(keys = KEYS) {
   const clock = { now: NOW };
   const stripe = await startStripe({ now: () => clock.now });
   onTestFinished(() => stripe.stop());
@@ -55,6 +61,16 @@ test("the look-up sees only its customer's payments since its time", async () =>
   expect(await find("cus_eve", NOW)).toEqual({ kind: "none" });
 });
 
+test("the look-up ends with the last page: it asks for none after it", async () => {
+  const { charges, create, stripe } = await prepare();
+  await create("order-1");
+
+  const query = { messageId: "order-2", customer: "cus_ada", since: NOW };
+
+  expect(await charges.find(query, 5_000)).toEqual({ kind: "none" });
+  expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(1);
+});
+
 test("a look-up that does not end in its time is a failure, not a 'nothing found'", async () => {
   const { charges, stripe } = await prepare();
   stripe.faults.add({ method: "GET" }, { kind: "delayAfter", ms: 2_000 });
@@ -77,9 +93,10 @@ test("an empty key never reaches stripe-node, which would make up a random one",
 });
 
 test("a key that takes all the time leaves none for the charge: nothing is sent", async () => {
+  let now = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
   const slow = async () => {
-    const end = performance.now() + 20;
-    while (performance.now() < end); // as an environment that was frozen and thawed
+    now += 10;
     return "sk_test_local";
   };
   const { charges, stripe } = await prepare({ get: slow, drop: () => {} });
@@ -115,4 +132,71 @@ test("after a rotation the next charge goes with the new key", async () => {
   stripe.keys.revoke("sk_test_shop_old");
 
   expect(await create("order-2")).toMatchObject({ kind: "outcome" });
+});
+
+test("a key that cannot be had for no reason at all is a configuration error", async () => {
+  const { create } = await prepare({ get: () => Promise.reject(), drop: () => {} });
+
+  expect(await create("order-1")).toEqual({
+    kind: "error",
+    error: { kind: "stripe_configuration", code: "unknown" },
+  });
+});
+
+test("only a key that Stripe refused is dropped, not one that worked for another failure", async () => {
+  const dropped: string[] = [];
+  const { create, stripe } = await prepare({ ...KEYS, drop: (key) => void dropped.push(key) });
+  const refuse = async (error: "unavailable" | "unauthorized") => {
+    const fault = stripe.faults.add({ method: "POST" }, { kind: "refuse", error });
+    await create("order-1");
+    fault.remove();
+  };
+
+  await refuse("unavailable");
+  const afterFailure = [...dropped];
+  await refuse("unauthorized");
+
+  expect(afterFailure).toEqual([]);
+  expect(dropped).toEqual(["sk_test_local"]);
+});
+
+/** Listens on a free port until the test is finished. */
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("Stripe is not told how long its answers took", async () => {
+  const told: unknown[] = [];
+  const server = createServer((request, response) => {
+    told.push(request.headers["x-stripe-client-telemetry"]);
+    response.end('{"id":"pi_1","object":"payment_intent","status":"succeeded"}');
+  });
+  const port = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  const charges = stripeCharges(KEYS, new URL(`http://127.0.0.1:${port}`));
+  const options = { idempotencyKey: "x", timeoutMs: 5_000 };
+
+  await charges.create(params("x"), options);
+  await charges.create(params("x"), options); // telemetry tells of the request before
+
+  expect(told).toEqual([undefined, undefined]);
+});
+
+test("an https address is spoken to in TLS, never in plain text", async () => {
+  const first = Promise.withResolvers<Buffer>();
+  const server = createSocketServer((socket) => {
+    socket.once("data", (bytes) => {
+      first.resolve(bytes);
+      socket.destroy();
+    });
+  });
+  const charges = stripeCharges(KEYS, new URL(`https://127.0.0.1:${await listen(server)}`));
+
+  await charges.create(params("x"), { idempotencyKey: "x", timeoutMs: 5_000 });
+
+  expect((await first.promise)[0]).toBe(22); // a handshake record: RFC 8446, section 5.1
 });
