@@ -103,36 +103,62 @@ test("a transient failure is counted over all and by its kind, and keeps both re
   });
 });
 
-const endings: [Result["ending"], level: string, metric: string][] = [
+const endings: [Result["ending"], level: string, metric: string, message: string][] = [
   [
     { decision: "charged", outcome: { result: "processing", paymentIntentId: "pi_1" } },
     "INFO",
     "Processing",
+    "charge processing",
   ],
   [
     { decision: "charged", outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
     "INFO",
     "RequiresAction",
+    "charge requires_action",
   ],
   [
     { decision: "charged", outcome: { result: "declined", code: "card_declined" } },
     "INFO",
     "Declined",
+    "charge declined",
   ],
   [
     { decision: "duplicate", outcome: { result: "declined", code: "card_declined" } },
     "INFO",
     "Duplicate",
+    "duplicate: the outcome is declined already",
   ],
-  [{ decision: "held", leaseExpiresAt: NOW }, "INFO", "Held"],
-  [{ decision: "lease_lost" }, "WARN", "LeaseLost"],
-  [{ decision: "not_started" }, "WARN", "NotStarted"],
-  [{ decision: "conflict" }, "ERROR", "Conflict"],
-  [{ decision: "rejected", error: { kind: "stripe_rejected" } }, "ERROR", "Rejected"],
+  [{ decision: "held", leaseExpiresAt: NOW }, "INFO", "Held", "another worker holds the claim"],
+  [
+    { decision: "lease_lost" },
+    "WARN",
+    "LeaseLost",
+    "another worker took the claim over before it completed",
+  ],
+  [{ decision: "not_started" }, "WARN", "NotStarted", "too close to the deadline to begin"],
+  [
+    { decision: "conflict" },
+    "ERROR",
+    "Conflict",
+    "conflict: this message id was claimed for another payment",
+  ],
+  [
+    { decision: "conflict", error: { kind: "stripe_conflict" } },
+    "ERROR",
+    "Conflict",
+    "conflict: Stripe knows this message id with another payment",
+  ],
+  [
+    { decision: "rejected", error: { kind: "stripe_rejected" } },
+    "ERROR",
+    "Rejected",
+    "Stripe rejected the request as invalid",
+  ],
   [
     { decision: "transient", error: { kind: "stripe_configuration" } },
     "ERROR",
     "ConfigurationError",
+    "Stripe refused the API key: check the secret and the key's permissions",
   ],
   [
     {
@@ -142,9 +168,36 @@ const endings: [Result["ending"], level: string, metric: string][] = [
     },
     "INFO",
     "LookUp",
+    "charge succeeded",
   ],
 ];
 
-test.each(endings)("%j is told at its level and counted", (ending, level, metric) => {
-  expect(line(ending)).toMatchObject({ level, [metric]: 1, decision: ending.decision });
+test.each(endings)("%j is told at its level and counted", (ending, level, metric, message) => {
+  expect(line(ending)).toMatchObject({ level, message, [metric]: 1, decision: ending.decision });
+});
+
+test("a first attempt is counted neither as a take-over nor as a look-up", () => {
+  const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+
+  const told = line({ decision: "charged", outcome, takeOver: false, lookedUp: false });
+
+  expect(told).toMatchObject({ takeOver: false, lookedUp: false });
+  expect(told).not.toHaveProperty("TakeOver");
+  expect(told).not.toHaveProperty("LookUp");
+});
+
+test("a decline is told with its codes", () => {
+  const outcome = {
+    result: "declined",
+    paymentIntentId: "pi_1",
+    code: "card_declined",
+    declineCode: "lost_card",
+  } as const;
+
+  expect(line({ decision: "charged", outcome })).toMatchObject({
+    outcome: "declined",
+    paymentIntentId: "pi_1",
+    code: "card_declined",
+    declineCode: "lost_card",
+  });
 });

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { mockClient } from "aws-sdk-client-mock";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
 import { fixedKey, secretKeys } from "../lib/stripe-key.secretsmanager.ts";
 
@@ -71,6 +71,19 @@ test("a late refusal of the old key does not throw the new one away", async () =
   expect(reads()).toBe(2);
 });
 
+test("a read of the secret gets the time it was given, and no more", async () => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: "rk_live_1" });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  await prepare().keys.get();
+
+  expect(timeout.mock.calls).toEqual([[1_000]]);
+  expect(secrets.commandCalls(GetSecretValueCommand)[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
+  ]);
+});
+
 test("a read that failed is not kept", async () => {
   secrets
     .on(GetSecretValueCommand)
@@ -88,18 +101,28 @@ test("a line break that was pasted with the key is not part of it", async () => 
   expect(await prepare().keys.get()).toBe("sk_test_1");
 });
 
-test.each(["", "changeme", '{"key":"sk_live_secret"}', "pk_live_secret", "sk_live_se cret"])(
-  "the secret %j is refused without being quoted",
-  async (secret) => {
-    secrets.on(GetSecretValueCommand).resolves({ SecretString: secret });
+test("a secret of bytes is no Stripe key", async () => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretBinary: Buffer.from("sk_test_1") });
 
-    await expect(prepare().keys.get()).rejects.toMatchObject({
-      name: "NoStripeKey",
-      message:
-        "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
-    });
-  },
-);
+  await expect(prepare().keys.get()).rejects.toMatchObject({ name: "NoStripeKey" });
+});
+
+test.each([
+  "",
+  "changeme",
+  "KEY=sk_live_secret",
+  '{"key":"sk_live_secret"}',
+  "pk_live_secret",
+  "sk_live_se cret",
+])("the secret %j is refused without being quoted", async (secret) => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: secret });
+
+  await expect(prepare().keys.get()).rejects.toMatchObject({
+    name: "NoStripeKey",
+    message:
+      "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
+  });
+});
 
 test("a key from the environment stays, whatever Stripe says of it", async () => {
   const keys = fixedKey("sk_test_local");
