@@ -1,4 +1,5 @@
-// Cold starts: until a worker is ready, and until its first batch is done.
+// Cold starts over TLS, as with AWS and Stripe: until a worker is ready, and until its first batch is
+// done.
 
 import { newBatch } from "./events.ts";
 import { BATCH, COLD_ROUNDS, each, MEMORIES_MB, REAL, takeTurns } from "./rounds.ts";
@@ -18,7 +19,7 @@ export type Cold = {
 
 /** Cold starts; without `throttledMs` where the CPU cannot be throttled. */
 export async function measureCold(bench: Bench): Promise<PerVariant<Cold>> {
-  const { servers, bundles, env, throttle } = bench;
+  const { servers, bundles, tlsEnv, throttle } = bench;
   const samples = await each(() => ({
     ready: [] as number[],
     first: [] as number[],
@@ -28,7 +29,7 @@ export async function measureCold(bench: Bench): Promise<PerVariant<Cold>> {
   for (let round = 0; round < COLD_ROUNDS; round++) {
     await takeTurns(round, async (variant) => {
       await servers.set(REAL);
-      const worker = await startWorker(bundles[variant].path, env);
+      const worker = await startWorker(bundles[variant].path, tlsEnv);
       const { wallMs } = await worker.invoke(newBatch(BATCH));
       samples[variant].ready.push(worker.readyMs);
       samples[variant].first.push(worker.readyMs + wallMs);
@@ -37,7 +38,7 @@ export async function measureCold(bench: Bench): Promise<PerVariant<Cold>> {
     });
     for (const mb of throttle ? MEMORIES_MB : []) {
       await takeTurns(round, async (variant) => {
-        const worker = await startWorker(bundles[variant].path, env);
+        const worker = await startWorker(bundles[variant].path, tlsEnv);
         throttle?.apply(worker.pid, mb);
         const { wallMs } = await worker.invoke(newBatch(BATCH));
         samples[variant].throttled[mb]?.push(worker.readyMs + wallMs);

@@ -14,7 +14,7 @@ export function limits(throttled: boolean): string[] {
   const [load = 0] = loadavg();
   return [
     `Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model.trim() ?? "CPU"}; load average ${load.toFixed(1)} at the end. Compare within a run, not between runs.`,
-    `Table and Stripe are small servers in one other process on this machine, over plain HTTP: no TLS, no network. They answer after ${set.REAL.table} and ${set.REAL.stripe} ms, or at once.`,
+    `Table and Stripe are small servers in one other process on this machine, over TLS for the cold starts and plain HTTP for the rest, without a network. They answer after ${set.REAL.table} and ${set.REAL.stripe} ms, or at once.`,
     `Variants take turns. Cold: ${set.COLD_ROUNDS} starts for each figure. Warm: ${set.WARM_ROUNDS} batches after ${set.WARM_UP} to warm up. Median (10th–90th percentile).`,
     throttled
       ? "Throttled: from the end of init, the process gets the share of a CPU that Lambda gives that memory (1,769 MB is one CPU), by the kernel's quota in periods of 20 ms; init is not throttled."

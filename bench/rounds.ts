@@ -19,6 +19,8 @@ export type Bench = {
   servers: Servers;
   bundles: Record<Variant, Bundle>;
   env: Record<string, string>;
+  /** The same, with the servers' addresses over TLS. */
+  tlsEnv: Record<string, string>;
   /** Absent where this user may not throttle. */
   throttle: Throttle | undefined;
 };

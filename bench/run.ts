@@ -4,8 +4,11 @@ import { readArguments, runCommand } from "../scripts/command.ts";
 import { measureCold } from "./cold.ts";
 import { limits, markdown } from "./report.ts";
 import { countRequests } from "./requests.ts";
+import { BATCH } from "./rounds.ts";
 import { startServers } from "./servers.ts";
+import type { Addresses } from "./servers.ts";
 import { createThrottle } from "./throttle.ts";
+import { CERTIFICATE } from "./tls.ts";
 import { judge } from "./targets.ts";
 import { buildVariants, trimmedPowertoolsBytes } from "./variants.ts";
 import { measureWarm } from "./warm.ts";
@@ -26,23 +29,14 @@ async function main(): Promise<void> {
   const bundles = await buildVariants();
   const trimmedPowertools = await trimmedPowertoolsBytes();
   const servers = await startServers();
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
-    AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
-    AWS_REGION: "us-east-1",
-    AWS_ACCESS_KEY_ID: "bench",
-    AWS_SECRET_ACCESS_KEY: "bench",
-    AWS_SESSION_TOKEN: "bench",
-    AWS_ENDPOINT_URL_DYNAMODB: servers.urls.table,
-    AWS_ENDPOINT_URL_SQS: servers.urls.table,
-    RECORDS_TABLE: "payments",
-    QUEUE_URL: "http://127.0.0.1/000000000000/payments",
-    STRIPE_API_BASE: servers.urls.stripe,
-    STRIPE_API_KEY: "sk_test_bench",
-  };
   const throttle = createThrottle();
-  const bench = { servers, bundles, env, throttle };
+  const bench = {
+    servers,
+    bundles,
+    env: environment(servers.plain),
+    tlsEnv: { ...environment(servers.tls), NODE_EXTRA_CA_CERTS: CERTIFICATE },
+    throttle,
+  };
   const stop = async () => {
     servers.stop();
     await throttle?.remove();
@@ -68,6 +62,25 @@ async function main(): Promise<void> {
   } finally {
     await stop();
   }
+}
+
+function environment({ table, stripe }: Addresses): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "",
+    AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+    AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "bench",
+    AWS_SECRET_ACCESS_KEY: "bench",
+    AWS_SESSION_TOKEN: "bench",
+    AWS_ENDPOINT_URL_DYNAMODB: table,
+    AWS_ENDPOINT_URL_SQS: table,
+    BATCH_SIZE: String(BATCH),
+    RECORDS_TABLE: "payments",
+    QUEUE_URL: "http://127.0.0.1/000000000000/payments",
+    STRIPE_API_BASE: stripe,
+    STRIPE_API_KEY: "sk_test_bench",
+  };
 }
 
 await runCommand(main);

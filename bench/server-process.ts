@@ -1,14 +1,17 @@
 // The table and Stripe in a process of their own, so that they do not share the worker's CPU. They
 // answer after a set time and count what they are asked.
 
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-import type { Command, Counts } from "./servers.ts";
+import type { Addresses, Command, Counts } from "./servers.ts";
 import { createTable } from "./table.ts";
 import type { Reply } from "./table.ts";
+import { CERTIFICATE, KEY } from "./tls.ts";
 
 const table = createTable();
 let latencyMs = { table: 0, stripe: 0 };
@@ -113,24 +116,29 @@ function listener(
   }
 }
 
-async function listen(server: Server): Promise<number> {
-  server.keepAliveTimeout = 600_000;
-  server.on("connection", () => (counts.connections += 1));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as AddressInfo).port;
+type Create = (listener: RequestListener) => Server;
+
+async function start(scheme: "http" | "https", create: Create): Promise<Addresses> {
+  const listen = async (server: Server): Promise<string> => {
+    server.keepAliveTimeout = 600_000;
+    server.on("connection", () => (counts.connections += 1));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  return {
+    table: await listen(create(listener("table", answerTable))),
+    stripe: await listen(create(listener("stripe", answerStripe))),
+  };
 }
 
-const answerers = {
-  table: listener("table", answerTable),
-  stripe: listener("stripe", answerStripe),
-};
+const identity = { cert: readFileSync(CERTIFICATE), key: readFileSync(KEY) };
 
 async function obey(command: Command): Promise<unknown> {
   switch (command.kind) {
     case "start":
       return {
-        table: await listen(createServer(answerers.table)),
-        stripe: await listen(createServer(answerers.stripe)),
+        plain: await start("http", createServer),
+        tls: await start("https", (listener) => createTlsServer(identity, listener)),
       };
     case "set":
       ({ latencyMs, silent } = command);

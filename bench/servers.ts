@@ -16,8 +16,12 @@ export type Command =
   | { kind: "set"; latencyMs: Latency; silent: boolean }
   | { kind: "counts" };
 
+export type Addresses = { table: string; stripe: string };
+
 export type Servers = {
-  urls: { table: string; stripe: string };
+  /** Over plain HTTP, and over TLS as with AWS and Stripe themselves. */
+  plain: Addresses;
+  tls: Addresses;
   set(latencyMs: Latency, options?: { silent: boolean }): Promise<void>;
   counts(): Promise<Counts>;
   stop(): void;
@@ -35,12 +39,9 @@ export async function startServers(): Promise<Servers> {
       });
       child.send(command);
     });
-  const ports = await ask<{ table: number; stripe: number }>({ kind: "start" });
+  const addresses = await ask<Pick<Servers, "plain" | "tls">>({ kind: "start" });
   return {
-    urls: {
-      table: `http://127.0.0.1:${ports.table}`,
-      stripe: `http://127.0.0.1:${ports.stripe}`,
-    },
+    ...addresses,
     set: async (latencyMs, { silent } = { silent: false }) => {
       await ask<Counts>({ kind: "set", latencyMs, silent });
     },

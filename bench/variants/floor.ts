@@ -1,13 +1,15 @@
 // The floor: the three requests of a delivery by bare HTTP and nothing else. No validation, no
 // signature, no timeout, no log: what is left is the network and Node.
 
-import { Agent, request } from "node:http";
+import * as http from "node:http";
+import * as https from "node:https";
 
 import type { SQSBatchResponse, SQSEvent } from "aws-lambda";
 
 const table = new URL(process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? "");
 const stripe = new URL("/v1/payment_intents", process.env["STRIPE_API_BASE"]);
 const key = process.env["STRIPE_API_KEY"] ?? "";
+const { Agent, request } = table.protocol === "https:" ? https : http;
 const agent = new Agent({ keepAlive: true });
 
 function post(url: URL, headers: Record<string, string>, body: string): Promise<number> {
