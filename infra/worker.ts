@@ -62,6 +62,7 @@ export class Worker extends Construct {
         RECORDS_TABLE: props.table.tableName,
         QUEUE_URL: this.queues.queue.queueUrl,
         STRIPE_SECRET_ARN: props.stripeSecret.secretArn,
+        BATCH_SIZE: String(timings.batchSize),
         ...timingVariables(timings),
       },
     });

@@ -6,7 +6,7 @@ import type { Deadline } from "./deadline.ts";
 import { decodeMessage } from "./message.ts";
 import type { PaymentMessage } from "./message.ts";
 import { describeError, processMessage } from "./protocol.ts";
-import type { Deps, Ending } from "./protocol.ts";
+import type { Attempt, Deps, Ending } from "./protocol.ts";
 import type { AttemptError } from "./record.ts";
 import type { Refusal } from "./refusal.ts";
 import { backoffCeilingMs } from "./timing.ts";
@@ -29,7 +29,7 @@ export type Result = {
   delivery: Delivery;
   messageId?: string;
   traceId?: string;
-  ending: Ending | { decision: "refused"; refusal: Refusal };
+  ending: Ending | (Attempt & { decision: "refused"; refusal: Refusal });
 };
 
 /** Processes a batch. Results are in the order of the deliveries. Never throws. */

@@ -1,6 +1,8 @@
 // Charges at Stripe: one PaymentIntent, created and confirmed under the message's id, and the
 // look-up for when Stripe may have forgotten that id.
 
+import type { Agent } from "node:https";
+
 import { Stripe } from "stripe";
 
 import { answerOf, answerOfError } from "./answers.stripe.ts";
@@ -15,8 +17,8 @@ export interface StripeKeys {
 }
 
 /** Stripe, with keys that may change under way. `base` is another address than Stripe's own. */
-export function stripeCharges(keys: StripeKeys, base?: URL): Charges {
-  const httpClient = stripeHttpClient();
+export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent): Charges {
+  const httpClient = stripeHttpClient(httpsAgent);
   let current: { key: string; stripe: Stripe } | undefined;
   const clientFor = (key: string): Stripe => {
     if (current?.key !== key) {

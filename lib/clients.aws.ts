@@ -1,6 +1,8 @@
 // AWS clients with the function's own credentials and hard timeouts. A `requestTimeout` alone only
 // logs a warning.
 
+import type { Agent } from "node:https";
+
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
@@ -8,8 +10,10 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import type { WorkerTimings } from "./timing.ts";
 
+type Options = { endpoint?: string | undefined; httpsAgent?: Agent };
+
 /** Three tries within `callTimeoutMs`; the caller's abort signal bounds them all together. */
-function settings({ callTimeoutMs }: WorkerTimings, endpoint?: string) {
+function settings({ callTimeoutMs }: WorkerTimings, { endpoint, httpsAgent }: Options) {
   const requestTimeout = Math.ceil(callTimeoutMs / 3);
   return {
     credentials: credentials(process.env),
@@ -19,6 +23,7 @@ function settings({ callTimeoutMs }: WorkerTimings, endpoint?: string) {
       connectionTimeout: requestTimeout,
       requestTimeout,
       throwOnRequestTimeout: true,
+      ...(httpsAgent && { httpsAgent }),
     },
   };
 }
@@ -42,16 +47,22 @@ function credentials(variables: Record<string, string | undefined>) {
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
-export function dynamoDb(timings: WorkerTimings, endpoint?: string): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(settings(timings, endpoint)), {
+export function dynamoDb(timings: WorkerTimings, options: Options = {}): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(new DynamoDBClient(settings(timings, options)), {
     marshallOptions: { removeUndefinedValues: true },
   });
 }
 
-export function sqs(timings: WorkerTimings, endpoint?: string): SQSClient {
-  return new SQSClient(settings(timings, endpoint));
+/** Where the SDK finds DynamoDB: in the client's region, or where the environment says. */
+export async function addressOf({ config }: DynamoDBDocumentClient): Promise<URL> {
+  const named = process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? process.env["AWS_ENDPOINT_URL"];
+  return named ? new URL(named) : config.endpointProvider({ Region: await config.region() }).url;
+}
+
+export function sqs(timings: WorkerTimings, options: Options = {}): SQSClient {
+  return new SQSClient(settings(timings, options));
 }
 
 export function secretsManager(timings: WorkerTimings): SecretsManagerClient {
-  return new SecretsManagerClient(settings(timings));
+  return new SecretsManagerClient(settings(timings, {}));
 }

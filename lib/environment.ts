@@ -1,6 +1,11 @@
 // The worker's environment variables, read and validated once, at the cold start.
 
-import { DEFAULT_WORKER_TIMINGS, TIMING_VARIABLES, workerViolations } from "./timing.ts";
+import {
+  DEFAULT_TIMINGS,
+  DEFAULT_WORKER_TIMINGS,
+  TIMING_VARIABLES,
+  workerViolations,
+} from "./timing.ts";
 import type { WorkerTimings } from "./timing.ts";
 
 export type Environment = {
@@ -8,9 +13,11 @@ export type Environment = {
   queueUrl: string;
   /** Where the Stripe key comes from: a Secrets Manager secret, or, local and SAM only, the key. */
   stripeKey: { secretArn: string } | { key: string };
-  /** Another address than Stripe's own, for the local emulator. */
-  stripeBase: URL | undefined;
+  /** Stripe's own address, or the local emulator's. */
+  stripeBase: URL;
   functionName: string;
+  /** The most messages that come in one batch. */
+  batchSize: number;
   timings: WorkerTimings;
 };
 
@@ -29,10 +36,9 @@ export function readEnvironment(variables: Record<string, string | undefined>): 
     recordsTable: required("RECORDS_TABLE"),
     queueUrl: url("QUEUE_URL", required("QUEUE_URL")).href,
     stripeKey: readStripeKey(variables),
-    stripeBase: variables["STRIPE_API_BASE"]
-      ? url("STRIPE_API_BASE", variables["STRIPE_API_BASE"])
-      : undefined,
+    stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
     functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker",
+    batchSize: readBatchSize(variables["BATCH_SIZE"] || String(DEFAULT_TIMINGS.batchSize)),
     timings: readTimings(variables),
   };
 }
@@ -48,6 +54,13 @@ function readStripeKey(variables: Record<string, string | undefined>): Environme
   throw new Error(
     "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",
   );
+}
+
+function readBatchSize(value: string): number {
+  if (!/^[1-9]\d{0,3}$|^10000$/.test(value)) {
+    throw new Error("BATCH_SIZE must be a number from 1 to 10000, as in the event source.");
+  }
+  return Number(value);
 }
 
 function readTimings(variables: Record<string, string | undefined>): WorkerTimings {

@@ -13,17 +13,14 @@ type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1
  * An HTTP client for stripe-node whose `timeout` (ms) bounds connecting, replying and the whole
  * body together.
  */
-export function stripeHttpClient(): HttpClient {
-  const agents = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true }),
-  };
+export function stripeHttpClient(httpsAgent = new HttpsAgent({ keepAlive: true })): HttpClient {
+  const httpAgent = new HttpAgent({ keepAlive: true });
   return {
     getClientName: () => "node",
     async makeRequest(host, port, path, method, headers, body, protocol, timeout) {
       const secure = protocol !== "http";
       const options: RequestOptions = { host, port, path, method };
-      Object.assign(options, { headers, agent: secure ? agents.https : agents.http });
+      Object.assign(options, { headers, agent: secure ? httpsAgent : httpAgent });
       const signal = AbortSignal.timeout(timeout);
       try {
         return response(await exchange(secure ? httpsRequest : httpRequest, options, body, signal));

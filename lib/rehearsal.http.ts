@@ -4,7 +4,6 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSecureContext } from "node:tls";
 
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 
@@ -22,7 +21,6 @@ const MESSAGES = 2; // more of them take longer here than they save later
  * @throws Error when a message of the batch was not acknowledged, or not in time
  */
 export async function rehearse(compose: (address: URL) => Play, timeoutMs: number): Promise<void> {
-  createSecureContext(); // parses the certificate authorities, once for the whole process
   const server = createServer((request, response) => {
     const body = request.url === "/" ? "{}" : INTENT;
     request.resume().once("end", () => response.end(body));

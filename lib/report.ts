@@ -32,8 +32,8 @@ export function reportLine(
 ): LogLine {
   const { delivery, messageId, traceId, ending } = result;
   const { level, message, fields, metrics } = tell(ending);
-  if ("takeOver" in ending && ending.takeOver) metrics.push(count("TakeOver"));
-  if ("lookedUp" in ending && ending.lookedUp) metrics.push(count("LookUp"));
+  if (ending.takeOver) metrics.push(count("TakeOver"));
+  if (ending.lookedUp) metrics.push(count("LookUp"));
   return {
     timestamp: new Date(now).toISOString(),
     level,
@@ -44,15 +44,13 @@ export function reportLine(
     receiveCount: delivery.receiveCount,
     sqsMessageId: delivery.sqsMessageId,
     requestId,
-    ...(ending.decision !== "refused" && {
-      attempt: ending.attempt,
-      takeOver: ending.takeOver,
-      lookedUp: ending.lookedUp,
-      stripeRequestId: ending.stripeRequestId,
-      claimMs: ending.claimMs,
-      chargeMs: ending.chargeMs,
-      completeMs: ending.completeMs,
-    }),
+    attempt: ending.attempt,
+    takeOver: ending.takeOver,
+    lookedUp: ending.lookedUp,
+    stripeRequestId: ending.stripeRequestId,
+    claimMs: ending.claimMs,
+    chargeMs: ending.chargeMs,
+    completeMs: ending.completeMs,
     ...fields,
     FunctionName: functionName,
     ...embed(metrics, now),

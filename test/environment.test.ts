@@ -17,8 +17,9 @@ test("what the stack deploys is enough to start", () => {
     stripeKey: {
       secretArn: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
     },
-    stripeBase: undefined,
+    stripeBase: new URL("https://api.stripe.com/"),
     functionName: "shop-payment-worker",
+    batchSize: 5,
     timings: DEFAULT_WORKER_TIMINGS,
   });
 });
@@ -34,10 +35,20 @@ test("durations are read in seconds", () => {
 });
 
 test.each([
+  ["1", 1],
+  ["25", 25],
+  ["10000", 10_000],
+])("a batch of %s", (variable, batchSize) => {
+  expect(readEnvironment({ ...DEPLOYED, BATCH_SIZE: variable }).batchSize).toBe(batchSize);
+});
+
+test.each([
   [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the worker cannot start without it."],
   [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
   [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
+  [{ BATCH_SIZE: "0" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
+  [{ BATCH_SIZE: "10001" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
   [
     { STRIPE_SECRET_ARN: undefined },
     "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",

@@ -37,6 +37,7 @@ test("the function runs on Node 24 and arm64, logs JSON, and reads its settings 
           RECORDS_TABLE: ref("RecordsTable"),
           QUEUE_URL: ref("Payments"),
           STRIPE_SECRET_ARN: ref("StripeKey"),
+          BATCH_SIZE: "5",
           STRIPE_TIMEOUT_SECONDS: "20",
           RECORD_TTL_SECONDS: "3024000",
         },
