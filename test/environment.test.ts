@@ -35,6 +35,47 @@ test("durations are read in seconds", () => {
 });
 
 test.each([
+  ["0.125", 125],
+  ["123456789", 123_456_789_000],
+])("%s seconds are read to the millisecond", (variable, recordTtlMs) => {
+  const timings = { MAX_MESSAGE_AGE_SECONDS: "0", MAX_SENDER_AHEAD_SECONDS: "0" };
+  const none = { ...DEPLOYED, ...timings, CLOCK_SKEW_SECONDS: "0" };
+
+  expect(readEnvironment({ ...none, RECORD_TTL_SECONDS: variable }).timings).toMatchObject({
+    recordTtlMs,
+  });
+});
+
+test("a variable that is set to nothing is not set", () => {
+  const { timings, stripeBase, batchSize } = readEnvironment({
+    ...DEPLOYED,
+    STRIPE_TIMEOUT_SECONDS: "",
+    STRIPE_API_BASE: "",
+    STRIPE_API_KEY: "",
+    BATCH_SIZE: "",
+  });
+
+  expect(timings.stripeTimeoutMs).toBe(20_000);
+  expect(stripeBase.href).toBe("https://api.stripe.com/");
+  expect(batchSize).toBe(5);
+});
+
+test("a local run names its key and its Stripe, and needs no function's name", () => {
+  const { RECORDS_TABLE, QUEUE_URL } = DEPLOYED;
+
+  const { stripeKey, stripeBase, functionName } = readEnvironment({
+    RECORDS_TABLE,
+    QUEUE_URL,
+    STRIPE_API_KEY: "sk_test_local",
+    STRIPE_API_BASE: "http://127.0.0.1:4010",
+  });
+
+  expect(stripeKey).toEqual({ key: "sk_test_local" });
+  expect(stripeBase.href).toBe("http://127.0.0.1:4010/");
+  expect(functionName).toBe("payment-worker");
+});
+
+test.each([
   ["1", 1],
   ["25", 25],
   ["10000", 10_000],
@@ -46,7 +87,14 @@ test.each([
   [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the worker cannot start without it."],
   [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
+  [{ QUEUE_URL: "xhttp://queue" }, "QUEUE_URL must be an http or https URL."],
   [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
+  [{ BATCH_SIZE: "x25" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
+  [{ BATCH_SIZE: "25x" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
+  [
+    { BATCH_SIZE: "x10000" },
+    "BATCH_SIZE must be a number from 1 to 10000, as in the event source.",
+  ],
   [{ BATCH_SIZE: "0" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
   [{ BATCH_SIZE: "10001" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
   [
@@ -60,6 +108,14 @@ test.each([
   [
     { STRIPE_TIMEOUT_SECONDS: "20s" },
     "STRIPE_TIMEOUT_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { STRIPE_TIMEOUT_SECONDS: "0.0005" },
+    "STRIPE_TIMEOUT_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { RECORD_TTL_SECONDS: "1234567890" },
+    "RECORD_TTL_SECONDS must be a number of seconds, such as 30 or 0.5.",
   ],
   [
     { KEY_WINDOW_SECONDS: "-1" },
