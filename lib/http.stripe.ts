@@ -2,7 +2,7 @@
 // idle time, so a trickling body never ends; its fetch client has a total one, but loads undici.
 
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 import type { Stripe } from "stripe";
@@ -18,59 +18,57 @@ export function stripeHttpClient(httpsAgent = new HttpsAgent({ keepAlive: true }
   return {
     getClientName: () => "node",
     async makeRequest(host, port, path, method, headers, body, protocol, timeout) {
-      const secure = protocol !== "http";
-      const options: RequestOptions = { host, port, path, method };
-      Object.assign(options, { headers, agent: secure ? httpsAgent : httpAgent });
-      const signal = AbortSignal.timeout(timeout);
-      try {
-        return response(await exchange(secure ? httpsRequest : httpRequest, options, body, signal));
-      } catch (error) {
-        if (signal.aborted) throw Object.assign(new Error("ETIMEDOUT"), { code: "ETIMEDOUT" });
-        // Without its code: stripe-node retries a closed connection outside our deadline.
-        throw new Error(error instanceof Error ? error.message : "connection failed", {
-          cause: error,
-        });
+      const endsAt = performance.now() + timeout;
+      const request = protocol === "http" ? httpRequest : httpsRequest;
+      let agent: RequestOptions["agent"] = protocol === "http" ? httpAgent : httpsAgent;
+      for (;;) {
+        const sent = request({ host, port, path, method, headers, agent });
+        const reply = await exchange(sent, body, endsAt - performance.now());
+        if (reply !== "stale socket") return response(reply);
+        agent = false; // a fresh connection
       }
     },
   };
 }
 
-type Exchange = { message: IncomingMessage; body: string };
+type Reply = { message: IncomingMessage; body: string };
 
-async function exchange(
-  request: typeof httpRequest,
-  options: RequestOptions,
+/**
+ * Sends the request and reads the whole reply. A stale socket is one that the server closed while it
+ * was kept, such as in a freeze of Lambda: sending again is safe, by the idempotency key.
+ *
+ * @throws Error without a code, or stripe-node retries a closed connection outside our deadline;
+ *   with ETIMEDOUT after `timeoutMs`
+ */
+function exchange(
+  sent: ClientRequest,
   body: string,
-  signal: AbortSignal,
-): Promise<Exchange> {
-  let stale = false;
-  try {
-    return await new Promise<Exchange>((resolve, reject) => {
-      const sent = request({ ...options, signal });
-      sent.once("response", (message) => {
-        readBody(message).then(resolve, reject);
-      });
-      sent.once("error", (error: NodeJS.ErrnoException) => {
-        stale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
-        reject(error);
-      });
-      sent.end(body);
-    });
-  } catch (error) {
-    if (!stale || signal.aborted) throw error;
-    // The server closed a kept-alive socket while Lambda was frozen. The key makes this safe.
-    return exchange(request, { ...options, agent: false }, body, signal);
-  }
+  timeoutMs: number,
+): Promise<Reply | "stale socket"> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply | "stale socket">();
+  const timer = setTimeout(() => {
+    reject(Object.assign(new Error("ETIMEDOUT"), { code: "ETIMEDOUT" }));
+    sent.destroy();
+  }, timeoutMs);
+  const fail = (cause: Error) => reject(new Error(cause.message, { cause }));
+
+  sent.on("error", (error: NodeJS.ErrnoException) => {
+    const closed = error.code === "ECONNRESET" || error.code === "EPIPE";
+    if (closed && sent.reusedSocket) resolve("stale socket");
+    else fail(error);
+  });
+  sent.once("response", (message) => {
+    let text = "";
+    message.setEncoding("utf8");
+    message.on("data", (chunk: string) => (text += chunk));
+    message.on("error", fail);
+    message.once("end", () => resolve({ message, body: text }));
+  });
+  sent.end(body);
+  return promise.finally(() => clearTimeout(timer));
 }
 
-async function readBody(message: IncomingMessage): Promise<Exchange> {
-  message.setEncoding("utf8");
-  let body = "";
-  for await (const chunk of message) body += chunk;
-  return { message, body };
-}
-
-function response({ message, body }: Exchange): Awaited<ReturnType<HttpClient["makeRequest"]>> {
+function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["makeRequest"]>> {
   return {
     getStatusCode: () => message.statusCode ?? 0,
     getHeaders: () => message.headers as Record<string, string>,
