@@ -19,7 +19,7 @@ export function limits(throttled: boolean): string[] {
     throttled
       ? "Throttled: from the end of init, the process gets the share of a CPU that Lambda gives that memory (1,769 MB is one CPU), by the kernel's quota in periods of 20 ms; init is not throttled."
       : "Throttled figures are missing: they need a CPU control group, which takes Linux and root.",
-    "The other bundles have the same esbuild settings, without the parts that scripts/leave-out.ts leaves out of ours.",
+    "The other bundles have the same esbuild settings, without the parts that scripts/build/leave-out.ts leaves out of ours.",
     "The naive variant charges one message after another, as it is usually shown.",
   ];
 }

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 
 import { build as buildWorker, bundleFunction } from "../scripts/build.ts";
-import { LEAVE_OUT } from "../scripts/leave-out.ts";
+import { LEAVE_OUT } from "../scripts/build/leave-out.ts";
 
 export const VARIANTS = [
   "ours",

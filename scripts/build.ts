@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { build as esbuild } from "esbuild";
 import type { BuildOptions } from "esbuild";
 
-import { LEAVE_OUT } from "./leave-out.ts";
+import { LEAVE_OUT } from "./build/leave-out.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

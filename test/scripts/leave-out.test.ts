@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
 import { bundleFunction } from "../../scripts/build.ts";
-import { LEAVE_OUT } from "../../scripts/leave-out.ts";
-import { defaultProvider } from "../../scripts/no-credential-providers.ts";
-import { standIn } from "../../scripts/stripe-stand-in.ts";
+import { LEAVE_OUT } from "../../scripts/build/leave-out.ts";
+import { defaultProvider } from "../../scripts/build/no-credential-providers.ts";
+import { standIn } from "../../scripts/build/stripe-stand-in.ts";
 
 test("a build that does not find Stripe's PaymentIntents fails", async () => {
-  const build = bundleFunction("scripts/stripe-stand-in.ts", "dist/never", {
+  const build = bundleFunction("scripts/build/stripe-stand-in.ts", "dist/never", {
     ...LEAVE_OUT,
     logLevel: "silent",
   });
@@ -19,7 +19,7 @@ test("a Stripe resource that is left out says so on its first use", () => {
   const refunds = Reflect.construct(StandIn, []) as { create: unknown };
 
   expect(() => refunds.create).toThrow(
-    "Stripe's RefundResource is left out of the bundle: see scripts/leave-out.ts.",
+    "Stripe's RefundResource is left out of the bundle: see scripts/build/leave-out.ts.",
   );
 });
 

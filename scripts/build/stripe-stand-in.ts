@@ -3,7 +3,9 @@
 /** A constructor of objects that throw as soon as anything is read from them. */
 export function standIn(resource: string) {
   const get = (): never => {
-    throw new Error(`Stripe's ${resource} is left out of the bundle: see scripts/leave-out.ts.`);
+    throw new Error(
+      `Stripe's ${resource} is left out of the bundle: see scripts/build/leave-out.ts.`,
+    );
   };
   return function StandIn(): object {
     return new Proxy({}, { get });

@@ -45,7 +45,8 @@ function stripeResources(): Plugin {
       });
       build.onEnd(({ errors }) => {
         if (kept === 1 || errors.length > 0) return undefined;
-        const text = "stripe-node has moved PaymentIntents: adapt scripts/leave-out.ts to it.";
+        const text =
+          "stripe-node has moved PaymentIntents: adapt scripts/build/leave-out.ts to it.";
         return { errors: [{ text }] };
       });
     },
