@@ -30,6 +30,11 @@ test("a plain message is decoded into its id and its payment", () => {
   });
 });
 
+/** So many levels of arrays, or of what `wrap` makes. */
+function nested(levels: number, wrap: (inner: unknown) => unknown = (inner) => [inner]): unknown {
+  return Array.from({ length: levels - 1 }).reduce(wrap, []);
+}
+
 const kept: [what: string, change: object][] = [
   ["the least amount", { amount: 1 }],
   ["the greatest amount", { amount: 99_999_999 }],
@@ -67,6 +72,10 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:00" }],
   ["createdAt", "sender_time", { createdAt: "2026-11-29" }],
   ["createdAt", "sender_time", { createdAt: 1_795_953_540_000 }],
+  // What Date.parse reads and RFC 3339 does not know.
+  ["createdAt", "sender_time", { createdAt: "+002026-11-29T11:59:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:00Z\u0000" }],
+  ["createdAt", "sender_time", { createdAt: ["2026-11-29T11:59:00Z"] }],
   ["createdAt", "message_too_old", { createdAt: "2026-10-30T11:59:59Z" }],
   ["createdAt", "sender_time_ahead", { createdAt: "2026-11-30T12:00:01Z" }],
   ["amount", "required", { amount: undefined }],
@@ -111,6 +120,12 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["metadata.message_id", "metadata_message_id", { metadata: { message_id: "x" } }],
   ["capture_method", "unknown_field", { capture_method: "manual" }],
   ["toString", "unknown_field", { toString: "x" }],
+  ["job", "unknown_field", { job: "payments" }],
+  ["meta", "unknown_field", { meta: {} }],
+  ["extra", "unknown_field", { extra: nested(64) }],
+  ["body", "nesting", { extra: nested(65) }],
+  ["body", "nesting", { extra: nested(65, (inner) => ({ a: inner })) }],
+  ["extra", "card_number", { extra: ["4242424242424242"] }],
   ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
   ["description", "card_number", { description: "4242424242424242" }],
   ["metadata.note", "card_number", { metadata: { note: "my 4000-0566-5566-5556 card" } }],
@@ -152,6 +167,70 @@ test.each<[string, string, string, Rule]>([
   ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
 ])("%s is refused", (_what, body, field, rule) => {
   expect(decode(body)).toMatchObject({ kind: "refused", refusal: { field, rule } });
+});
+
+const CLOUD_EVENT = { specversion: "1.0", id: "a", time: "2026-11-29T11:59:00Z", data: PAYMENT };
+const META = { id: "a", schema_version: 1, created_at: NOW };
+const BABEL_QUEUE = { job: "payments", trace_id: "trace-1", data: PAYMENT, meta: META };
+
+test.each<[field: string, rule: Rule, body: object]>([
+  ["time", "sender_time", { ...CLOUD_EVENT, time: "yesterday" }],
+  ["data", "required", { ...CLOUD_EVENT, data: undefined }],
+  ["data.amount", "required", { ...CLOUD_EVENT, data: {} }],
+  ["job", "job", { ...BABEL_QUEUE, job: "" }],
+  ["job", "job", { ...BABEL_QUEUE, job: " \t\n\v\f\r" }],
+  ["meta.schema_version", "schema_version", { ...BABEL_QUEUE, meta: {} }],
+  ["meta.id", "message_id", { ...BABEL_QUEUE, meta: { ...META, id: "" } }],
+  ["meta.created_at", "sender_time", { ...BABEL_QUEUE, meta: { ...META, created_at: "now" } }],
+  ["data.amount", "required", { ...BABEL_QUEUE, data: {} }],
+  ["detail.id", "message_id", { "detail-type": "x", detail: { ...PLAIN, id: "" } }],
+  ["Message.id", "message_id", sns({ ...PLAIN, id: "" })],
+  ["Message.detail.data.amount", "required", sns(eventBridge({ ...CLOUD_EVENT, data: {} }))],
+  ["detail.detail.detail.detail", "wrapping", wrapped(eventBridge, 4)],
+  ["Message.Message.Message.Message", "wrapping", wrapped(sns, 4)],
+])("the refusal of %s (%s) gives its path in the body", (field, rule, body) => {
+  expect(decode(body)).toMatchObject({ kind: "refused", refusal: { field, rule } });
+});
+
+function sns(message: object): object {
+  return { Type: "Notification", Message: JSON.stringify(message) };
+}
+function eventBridge(detail: object): object {
+  return { "detail-type": "x", detail };
+}
+function wrapped(wrap: (message: object) => object, layers: number): object {
+  return Array.from({ length: layers }).reduce<object>(wrap, PLAIN);
+}
+
+test("a job of one letter is a job", () => {
+  expect(decode({ ...BABEL_QUEUE, job: "V" })).toMatchObject({ kind: "message" });
+});
+
+test.each(["2", "1.0", "one"])("the message attribute says version %s: refused", (version) => {
+  expect(decode(BABEL_QUEUE, version)).toEqual({
+    kind: "refused",
+    refusal: { field: "bq-schema-version", rule: "schema_version" },
+  });
+});
+
+test.each(["1", "", " "])("the message attribute says version %j: read", (version) => {
+  expect(decode(BABEL_QUEUE, version)).toMatchObject({ kind: "message" });
+});
+
+test("the sender's trace goes with the message, if it is fit for a log", () => {
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const traceOf = (trace_id: unknown) => {
+    const decoded = decode({ ...BABEL_QUEUE, trace_id });
+    return decoded.kind === "message" ? decoded.message.traceId : decoded;
+  };
+
+  expect(decode({ ...CLOUD_EVENT, traceparent })).toMatchObject({
+    message: { traceId: traceparent },
+  });
+  expect(traceOf("Root=1:a;b.c-d")).toBe("Root=1:a;b.c-d");
+  for (const unfit of ["trace 1", " trace", "trace\n", "t".repeat(201), "", 5, true]) {
+    expect(traceOf(unfit)).toBeUndefined();
+  }
 });
 
 test("the id of a refused message is told when it can be read", () => {
