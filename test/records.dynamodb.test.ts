@@ -8,7 +8,7 @@ import {
 import { DynamoDBDocumentClient, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
 import type { IdempotencyRecord } from "../lib/record.ts";
 import { recordsTable } from "../lib/records.dynamodb.ts";
@@ -189,4 +189,31 @@ test("a record that vanished under the failed condition is left to the next deli
     .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
 
   await expect(records.claim(record, 1_000)).rejects.toMatchObject({ code: "RecordVanished" });
+});
+
+test("a table that fails without an error has failed all the same", async () => {
+  dynamo.on(PutCommand).callsFake(() => Promise.reject());
+
+  await expect(records.claim(record, 1_000)).rejects.toMatchObject({
+    name: "TableError",
+    code: "unknown",
+  });
+});
+
+test.each([
+  ["claim", () => records.claim(record, 1_234)],
+  ["take-over", () => records.takeOver(record, { ...record, owner: "owner-2" }, 1_234)],
+  ["complete", () => records.complete(record, { result: "declined", code: "lost" }, 1_234)],
+  ["release", () => records.release(record, { kind: "unexpected" }, 1_234)],
+])("a %s ends with the time that it is given, the SDK's retries included", async (_what, ask) => {
+  dynamo.resolves({});
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  await ask();
+
+  expect(timeout.mock.calls).toEqual([[1_234]]);
+  expect(dynamo.calls()[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
+  ]);
 });
