@@ -98,6 +98,10 @@ test.each([
   [{ BATCH_SIZE: "0" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
   [{ BATCH_SIZE: "10001" }, "BATCH_SIZE must be a number from 1 to 10000, as in the event source."],
   [
+    { BATCH_SIZE: "100000" },
+    "BATCH_SIZE must be a number from 1 to 10000, as in the event source.",
+  ],
+  [
     { STRIPE_SECRET_ARN: undefined },
     "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",
   ],
