@@ -3,6 +3,7 @@
 import {
   DEFAULT_TIMINGS,
   DEFAULT_WORKER_TIMINGS,
+  MAX_BATCH_SIZE,
   TIMING_VARIABLES,
   workerViolations,
 } from "./timing.ts";
@@ -57,10 +58,9 @@ function readStripeKey(variables: Record<string, string | undefined>): Environme
 }
 
 function readBatchSize(value: string): number {
-  if (!/^[1-9]\d{0,3}$|^10000$/.test(value)) {
-    throw new Error("BATCH_SIZE must be a number from 1 to 10000, as in the event source.");
-  }
-  return Number(value);
+  const size = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (size >= 1 && size <= MAX_BATCH_SIZE) return size;
+  throw new Error("BATCH_SIZE must be a number from 1 to 400, as in the event source.");
 }
 
 function readTimings(variables: Record<string, string | undefined>): WorkerTimings {

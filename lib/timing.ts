@@ -134,6 +134,13 @@ export function slowestDeliveryMs(timings: WorkerTimings): number {
   return 4 * timings.callTimeoutMs + 2 * timings.stripeTimeoutMs + timings.deadlineReserveMs;
 }
 
+/**
+ * The most messages in one batch: each has a connection to DynamoDB and one to Stripe, and Lambda
+ * allows 1,024 file descriptors.
+ * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
+export const MAX_BATCH_SIZE = 400;
+
 type Rule<T> = (timings: T) => string | undefined;
 
 const s = (ms: number): string => `${ms / SECOND} s`;
@@ -242,10 +249,10 @@ const STACK_RULES: Rule<Timings>[] = [
       t.eventSourceConcurrency <= 1000 &&
       Number.isInteger(t.batchSize) &&
       t.batchSize >= 1 &&
-      t.batchSize <= (t.batchWindowMs > 0 ? 10_000 : 10) &&
+      t.batchSize <= (t.batchWindowMs > 0 ? MAX_BATCH_SIZE : 10) &&
       t.batchWindowMs <= 5 * MINUTE,
     (t) =>
-      `Lambda takes a concurrency of 2 to 1000 (${t.eventSourceConcurrency}), a batch window of at most 300 s (${s(t.batchWindowMs)}) and a batch size of 1 to 10, or to 10,000 with a window (${t.batchSize}); change these.`,
+      `Lambda takes a concurrency of 2 to 1000 (${t.eventSourceConcurrency}), a batch window of at most 300 s (${s(t.batchWindowMs)}) and a batch size of 1 to 10, or to ${MAX_BATCH_SIZE} with a window (${t.batchSize}): a larger one takes more connections than Lambda has file descriptors; change these.`,
   ),
   rule(
     "stripe-rate",

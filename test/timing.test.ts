@@ -144,12 +144,12 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
   [
     { eventSourceConcurrency: 2 },
     { eventSourceConcurrency: 1 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (1), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (5); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (1), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { eventSourceConcurrency: 3, reservedConcurrency: 3, batchSize: 1 },
     { eventSourceConcurrency: 2.5, reservedConcurrency: 3, batchSize: 1 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2.5), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (1); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2.5), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (1): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     {
@@ -164,42 +164,42 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
       batchSize: 1,
       stripeRequestsPerSecond: 4_000,
     },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (1001), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (1); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (1001), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (1): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { batchSize: 1 },
     { batchSize: 0 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (0); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (0): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { batchSize: 2 },
     { batchSize: 1.5 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (1.5); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (1.5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { batchSize: 10, stripeRequestsPerSecond: 40 },
     { batchSize: 11, stripeRequestsPerSecond: 100 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 10,000 with a window (11); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (11): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     {
-      batchSize: 10_000,
+      batchSize: 400,
       batchWindowMs: 1_000,
       visibilityTimeoutMs: 361_000,
-      stripeRequestsPerSecond: 40_000,
+      stripeRequestsPerSecond: 2_000,
     },
     {
-      batchSize: 10_001,
+      batchSize: 401,
       batchWindowMs: 1_000,
       visibilityTimeoutMs: 361_000,
-      stripeRequestsPerSecond: 50_000,
+      stripeRequestsPerSecond: 4_000,
     },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (1 s) and a batch size of 1 to 10, or to 10,000 with a window (10001); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (1 s) and a batch size of 1 to 10, or to 400 with a window (401): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { batchWindowMs: 300_000, visibilityTimeoutMs: 660_000 },
     { batchWindowMs: 300_001, visibilityTimeoutMs: 660_001 },
-    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (300.001 s) and a batch size of 1 to 10, or to 10,000 with a window (5); change these.",
+    "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (300.001 s) and a batch size of 1 to 10, or to 400 with a window (5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
     { chargeLatencyMs: 400 },
