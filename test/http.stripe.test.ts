@@ -1,11 +1,11 @@
 // stripe-node over our HTTP client, against small servers that misbehave.
 
-import { createServer } from "node:http";
+import { Agent, createServer } from "node:http";
 import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 import { Stripe } from "stripe";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 import { stripeHttpClient } from "../lib/http.stripe.ts";
 
@@ -56,6 +56,28 @@ test("a kept socket that the server has closed is no failure: the request is sen
   expect([requests, connections()]).toEqual([3, 2]);
 });
 
+test.each([
+  ["EPIPE", "pi_1"], // closed by the server, which shows only when it is written to
+  ["EHOSTUNREACH", "StripeConnectionError"],
+])("a kept socket that fails with %s ends with %s", async (code, expected) => {
+  const kept = vi.spyOn(Agent.prototype, "keepSocketAlive");
+  const { stripe } = await prepare((_request, response) => response.end(INTENT));
+  await stripe.paymentIntents.retrieve("pi_1");
+  await expect.poll(() => kept.mock.calls.length).toBe(1);
+  const socket = kept.mock.calls[0]?.[0] as Socket;
+  socket.write = () => {
+    socket.destroy(Object.assign(new Error(`write ${code}`), { code }));
+    return false;
+  };
+
+  const ended = await stripe.paymentIntents.retrieve("pi_1").then(
+    ({ id }) => id,
+    (error: Stripe.errors.StripeError) => error.type,
+  );
+
+  expect(ended).toBe(expected);
+});
+
 test("a fresh socket that is closed is a failure at once: nothing is sent behind our back", async () => {
   let requests = 0;
   const { stripe } = await prepare((request) => {
@@ -68,7 +90,12 @@ test("a fresh socket that is closed is a failure at once: nothing is sent behind
     { idempotencyKey: "order-1001" },
   );
 
-  await expect(call).rejects.toMatchObject({ type: "StripeConnectionError" });
+  const error: unknown = await call.catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    type: "StripeConnectionError",
+    detail: { cause: { code: "ECONNRESET" } },
+  });
+  expect(error).not.toHaveProperty("detail.code"); // it would make stripe-node send again
   expect(requests).toBe(1);
 });
 
@@ -96,6 +123,18 @@ test("a body that keeps trickling does not outlast the timeout", async () => {
     type: "StripeConnectionError",
     message: expect.stringContaining("Request aborted due to timeout being reached (200ms)"),
   });
+});
+
+test("a character whose bytes come apart arrives whole", async () => {
+  const bytes = Buffer.from(INTENT.replace("pi_1", "pi_é"));
+  const within = bytes.indexOf("é") + 1;
+  const { stripe } = await prepare((_request, response) => {
+    response.write(bytes.subarray(0, within), () => {
+      setImmediate(() => response.end(bytes.subarray(within)));
+    });
+  });
+
+  expect(await stripe.paymentIntents.retrieve("pi_1")).toMatchObject({ id: "pi_é" });
 });
 
 test("a body that is no JSON is Stripe's error, not a success", async () => {
