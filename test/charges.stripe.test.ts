@@ -173,6 +173,7 @@ test("Stripe is not told how long its answers took", async () => {
   const told: unknown[] = [];
   const server = createServer((request, response) => {
     told.push(request.headers["x-stripe-client-telemetry"]);
+    response.setHeader("request-id", "req_1"); // what stripe-node tells the time of
     response.end('{"id":"pi_1","object":"payment_intent","status":"succeeded"}');
   });
   const port = await listen(server);

@@ -47,7 +47,7 @@ async function startDynamoDb({ silent }: { silent: boolean }) {
 
 const put = new PutCommand({
   TableName: "records",
-  Item: { messageId: "order-1", note: undefined },
+  Item: { messageId: "order-1", lastError: { kind: "deadline", code: undefined } },
 });
 
 test("a table that does not answer is asked three times, each for a third of the call's time", async () => {
@@ -58,6 +58,11 @@ test("a table that does not answer is asked three times, each for a third of the
 
   await expect(call).rejects.toMatchObject({ name: "TimeoutError" });
   expect(seen).toHaveLength(3);
+  const handler = client.config.requestHandler as unknown as { httpHandlerConfigs(): object };
+  expect(handler.httpHandlerConfigs()).toMatchObject({
+    connectionTimeout: 100,
+    requestTimeout: 100,
+  });
 });
 
 test("a request is signed with the function's role, and what is undefined is left out", async () => {
@@ -71,7 +76,10 @@ test("a request is signed with the function's role, and what is undefined is lef
   expect(withKeys?.authorization).toMatch(/ Credential=AKIDLOCAL\/\d{8}\/eu-central-1\/dynamodb\//);
   expect(withKeys?.["x-amz-security-token"]).toBeUndefined();
   expect(withSession?.["x-amz-security-token"]).toBe("token");
-  expect(seen[0]?.body).toEqual({ TableName: "records", Item: { messageId: { S: "order-1" } } });
+  expect(seen[0]?.body).toEqual({
+    TableName: "records",
+    Item: { messageId: { S: "order-1" }, lastError: { M: { kind: { S: "deadline" } } } },
+  });
 });
 
 test("connections to AWS are the given agent's", async () => {
