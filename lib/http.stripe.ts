@@ -34,8 +34,8 @@ export function stripeHttpClient(httpsAgent = new HttpsAgent({ keepAlive: true }
 type Reply = { message: IncomingMessage; body: string };
 
 /**
- * Sends the request and reads the whole reply. A stale socket is one that the server closed while it
- * was kept, such as in a freeze of Lambda: sending again is safe, by the idempotency key.
+ * Sends the request and reads the whole reply. A stale socket was open before, and the server
+ * closed it meanwhile, such as in a freeze of Lambda: sending again is safe, by the idempotency key.
  *
  * @throws Error without a code, or stripe-node retries a closed connection outside our deadline;
  *   with ETIMEDOUT after `timeoutMs`
@@ -52,9 +52,13 @@ function exchange(
   }, timeoutMs);
   const fail = (cause: Error) => reject(new Error(cause.message, { cause }));
 
+  let kept = false;
+  sent.once("socket", (socket) => {
+    kept = !socket.connecting;
+  });
   sent.on("error", (error: NodeJS.ErrnoException) => {
     const closed = error.code === "ECONNRESET" || error.code === "EPIPE";
-    if (closed && sent.reusedSocket) resolve("stale socket");
+    if (closed && kept) resolve("stale socket");
     else fail(error);
   });
   sent.once("response", (message) => {
@@ -76,6 +80,26 @@ function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["make
     toStream: () => {
       throw new Error("Bug! The worker streams nothing from Stripe.");
     },
-    toJSON: async () => JSON.parse(body),
+    toJSON: async () => parse(body, message.statusCode ?? 0),
   };
+}
+
+/**
+ * What Stripe says. A proxy in its place may say anything: a bare string or number ends the process
+ * inside stripe-node, and an error without `error` passes for a PaymentIntent.
+ *
+ * @throws Error, which stripe-node makes a StripeAPIError: the result is unknown
+ */
+function parse(body: string, status: number): object {
+  const json: unknown = JSON.parse(body);
+  if (!isObject(json)) throw new Error("The reply is no JSON object.");
+  const { error } = json as { error?: unknown };
+  if (error === undefined ? status >= 400 : !isObject(error)) {
+    throw new Error("The reply is not one of Stripe's errors.");
+  }
+  return json;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

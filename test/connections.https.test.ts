@@ -6,9 +6,11 @@ import { createServer, get } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 
+import { Stripe } from "stripe";
 import { expect, onTestFinished, test } from "vitest";
 
 import { httpsConnections } from "../lib/connections.https.ts";
+import { stripeHttpClient } from "../lib/http.stripe.ts";
 
 const cert = readFileSync(new URL("./fixtures/tls/certificate.pem", import.meta.url));
 const key = readFileSync(new URL("./fixtures/tls/key.pem", import.meta.url));
@@ -88,6 +90,26 @@ test("a connection that the server has closed while it waited is not taken", asy
   await expect.poll(() => idle?.closed).toBe(true); // the agent's side has closed it too
 
   expect(await request(address)).toBe("fine");
+  expect(sockets).toHaveLength(2);
+});
+
+test("a request to Stripe whose open connection is dropped tries once more, on a fresh one", async () => {
+  const { address, sockets } = await listen(
+    createServer({ cert, key }, (request) => request.socket.destroy()),
+  );
+  const { open, agent } = prepare();
+  await open(address, 1, 5_000);
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(agent),
+    host: address.hostname,
+    port: Number(address.port),
+    maxNetworkRetries: 0,
+  });
+
+  const error: unknown = await stripe.paymentIntents.retrieve("pi_1").catch((e: unknown) => e);
+
+  // A fresh connection trusts what Node trusts, and so not this server.
+  expect(error).toMatchObject({ detail: { cause: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" } } });
   expect(sockets).toHaveLength(2);
 });
 

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { Stripe } from "stripe";
 import { expect, onTestFinished, test, vi } from "vitest";
 
+import { answerOfError } from "../lib/answers.stripe.ts";
 import { stripeHttpClient } from "../lib/http.stripe.ts";
 
 /** A server with this listener, and a Stripe client of it. */
@@ -135,6 +136,29 @@ test("a character whose bytes come apart arrives whole", async () => {
   });
 
   expect(await stripe.paymentIntents.retrieve("pi_1")).toMatchObject({ id: "pi_é" });
+});
+
+test.each([
+  { status: 200, body: '"fine"' },
+  { status: 200, body: "null" },
+  { status: 200, body: '{"error":"busy"}' },
+  { status: 429, body: '"Too many requests"' },
+  { status: 429, body: "{}" },
+  { status: 503, body: '{"message":"Service unavailable"}' },
+  { status: 503, body: '{"error":null}' },
+  { status: 404, body: "17" },
+])("a proxy's $status with $body is an unknown result", async ({ status, body }) => {
+  const { stripe } = await prepare((_request, response) => {
+    response.writeHead(status).end(body);
+  });
+
+  const error: unknown = await stripe.paymentIntents.retrieve("pi_1").catch((e: unknown) => e);
+
+  expect(error).toMatchObject({ type: "StripeAPIError" });
+  expect(answerOfError(error)).toEqual({
+    kind: "error",
+    error: { kind: "stripe_unavailable", code: "no_json" },
+  });
 });
 
 test("a body that is no JSON is Stripe's error, not a success", async () => {
