@@ -46,7 +46,7 @@ export function processBatch(
     running.set(message.id, runs);
     const print = fingerprint(chargeParams(message));
     const same = runs.find((run) => run.fingerprint === print);
-    if (same) return same.ending;
+    if (same) return same.ending.then(endingOfCopy);
     // Another payment under the same id: after the first, so that the table judges it.
     const before = runs.at(-1)?.ending;
     const run = () => processMessage(message, deps, deadline);
@@ -76,6 +76,12 @@ export function processBatch(
       }),
     ),
   );
+}
+
+/** How a delivery ends that waited for another of the same message: nothing was done for it. */
+function endingOfCopy(ending: Ending): Ending {
+  if (ending.decision === "charged") return { decision: "duplicate", outcome: ending.outcome };
+  return ending.takeOver ? { ...ending, takeOver: false } : ending;
 }
 
 /**

@@ -243,7 +243,7 @@ export const MISTAKES: readonly Mistake[] = [
     name: "runs two copies in one batch side by side",
     lesson: "The second finds the claim of the first, its own worker's, and burns a receive.",
     edits: [
-      { file: "batch.ts", find: "if (same) return same.ending;", replace: "" },
+      { file: "batch.ts", find: "if (same) return same.ending.then(endingOfCopy);", replace: "" },
       { file: "batch.ts", find: "before ? before.then(run) : run()", replace: "run()" },
     ],
   },

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { allUnavailable, processBatch, retryDelaySeconds } from "../lib/batch.ts";
 import type { Result } from "../lib/batch.ts";
+import type { IdempotencyRecord } from "../lib/record.ts";
 import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
 
 const NOW = 1_795_953_600_000;
@@ -113,6 +114,41 @@ test("a bug that one message hits does not bring the others back", async () => {
   expect(results.map(({ ending }) => ending.decision)).toEqual(["transient", "charged"]);
   expect(results[0]?.ending).toMatchObject({ error: { kind: "unexpected", code: "TypeError" } });
   expect(JSON.stringify(results[0]?.ending)).not.toContain("4242424242424242");
+});
+
+test("a copy in the batch of a message that fails is no take-over of its own", async () => {
+  const deliveries = ["sqs-1", "sqs-2"].map((sqsMessageId) => ({
+    sqsMessageId,
+    receiptHandle: "",
+    body: body("order-1"),
+    receiveCount: 2,
+  }));
+  const deps = {
+    timings: DEFAULT_WORKER_TIMINGS,
+    now: () => NOW,
+    newOwner: () => "owner-2",
+    records: {
+      claim: async (record: IdempotencyRecord) => ({
+        ...record,
+        owner: "owner-1",
+        leaseExpiresAt: 0,
+      }),
+      takeOver: async () => undefined,
+      complete: async () => true,
+      release: async () => {},
+    },
+    charges: {
+      create: async () => ({ kind: "error", error: { kind: "stripe_unavailable" } }) as const,
+      find: async () => ({ kind: "none" }) as const,
+    },
+  };
+
+  const results = await processBatch(deliveries, deps, { remainingMs: () => 60_000 });
+
+  expect(results.map(({ ending }) => ending)).toMatchObject([
+    { decision: "transient", takeOver: true, attempt: 2 },
+    { decision: "transient", takeOver: false, attempt: 2 },
+  ]);
 });
 
 test("a clock that cannot be read fails each message by itself, not the batch", async () => {

@@ -44,6 +44,11 @@ test("the same message twice in one batch is charged once and acknowledged twice
   const batch = await worker.deliver(payment(), payment());
 
   expect(batch.acknowledged).toHaveLength(2);
+  expect(batch.lines).toMatchObject([
+    { decision: "charged", Succeeded: 1 },
+    { decision: "duplicate", outcome: "succeeded", Duplicate: 1 },
+  ]);
+  expect(batch.lines[1]).not.toHaveProperty("Succeeded");
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 1, charges: 1 });
   expect(worker.table.counts()).toEqual({ PutItem: 1, UpdateItem: 1 });
 });
