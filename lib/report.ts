@@ -125,7 +125,8 @@ function tell(ending: Result["ending"]): Told {
       if (ending.error.kind === "stripe_configuration") {
         return {
           level: "ERROR",
-          message: "Stripe refused the API key: check the secret and the key's permissions",
+          message:
+            "Stripe refused the API key, or there is none: check the secret and the key's permissions",
           fields: errorFields(ending.error),
           metrics: [failure, count("ConfigurationError")],
         };

@@ -8,7 +8,13 @@ import type { StripeKeys } from "./charges.stripe.ts";
 // A key that is rolled in Stripe's dashboard may stay valid for a while; five minutes is well within.
 const CACHE_MS = 5 * 60 * 1_000;
 
-/** The key of a secret. `get` throws within `timeoutMs` when there is none to be had. */
+// Until Secrets Manager is asked again after it did not answer.
+const RETRY_MS = 30 * 1_000;
+
+/**
+ * The key of a secret. `get` throws within `timeoutMs` when there is none to be had; while Secrets
+ * Manager does not answer, the last key serves on.
+ */
 export function secretKeys(
   client: SecretsManagerClient,
   secretArn: string,
@@ -26,6 +32,10 @@ export function secretKeys(
       latest = checkKey(SecretString ?? "");
       return latest;
     } catch (error) {
+      if (latest !== undefined && !(error instanceof NoStripeKey)) {
+        cached = { key: Promise.resolve(latest), expiresAt: now() + RETRY_MS };
+        return latest;
+      }
       cached = undefined; // the next caller tries again
       throw error;
     }
@@ -40,7 +50,9 @@ export function secretKeys(
       return cached.key;
     },
     drop(key) {
-      if (latest === key) cached = undefined;
+      if (latest !== key) return;
+      cached = undefined;
+      latest = undefined;
     },
   };
 }

@@ -158,7 +158,7 @@ const endings: [Result["ending"], level: string, metric: string, message: string
     { decision: "transient", error: { kind: "stripe_configuration" } },
     "ERROR",
     "ConfigurationError",
-    "Stripe refused the API key: check the secret and the key's permissions",
+    "Stripe refused the API key, or there is none: check the secret and the key's permissions",
   ],
   [
     {

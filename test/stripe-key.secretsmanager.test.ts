@@ -95,6 +95,53 @@ test("a read that failed is not kept", async () => {
   expect(await keys.get()).toBe("rk_live_1");
 });
 
+test("while Secrets Manager does not answer, the last key serves on, and it is asked every 30 s", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .rejectsOnce(new Error("unreachable"))
+    .resolves({ SecretString: "rk_live_2" });
+  const { clock, keys } = prepare();
+  await keys.get();
+
+  clock.now = 300_000;
+  const unreachable = await Promise.all([keys.get(), keys.get()]);
+  clock.now = 329_999;
+  const before = await keys.get();
+  clock.now = 330_000;
+  const after = await keys.get();
+
+  expect(unreachable).toEqual(["rk_live_1", "rk_live_1"]);
+  expect([before, after]).toEqual(["rk_live_1", "rk_live_2"]);
+  expect(reads()).toBe(3);
+});
+
+test("a key that Stripe refused does not serve on", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .rejects(new Error("unreachable"));
+  const { keys } = prepare();
+  await keys.get();
+
+  keys.drop("rk_live_1");
+
+  await expect(keys.get()).rejects.toThrow("unreachable");
+});
+
+test("a key does not serve on in the place of one that is wrong", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolves({ SecretString: "changeme" });
+  const { clock, keys } = prepare();
+  await keys.get();
+
+  clock.now = 300_000;
+
+  await expect(keys.get()).rejects.toMatchObject({ name: "NoStripeKey" });
+});
+
 test("a line break that was pasted with the key is not part of it", async () => {
   secrets.on(GetSecretValueCommand).resolves({ SecretString: " sk_test_1\n" });
 
