@@ -142,6 +142,10 @@ async function charge(
       since: claim.firstClaimedAt - LOOK_BACK_MS,
     };
     const found = await charges.find(query, budget());
+    if (found.kind === "error" && found.error.kind === "stripe_rejected") {
+      // What is invalid is the question: it says nothing of the charge.
+      return { kind: "error", error: { ...found.error, kind: "stripe_look_up" } };
+    }
     if (found.kind !== "none") return found;
   }
   if (budget() <= 0) return OUT_OF_TIME;

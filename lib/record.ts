@@ -12,6 +12,7 @@ export type AttemptError = {
     | "stripe_rate_limited"
     | "stripe_key_in_use" // another request with this key is still running at Stripe
     | "stripe_configuration" // 401, 403: an operator has to act
+    | "stripe_look_up" // the look-up is invalid: whether an earlier attempt charged is unknown
     | "stripe_rejected" // the request is invalid: a retry cannot help until something is mended
     | "stripe_conflict" // the key was used with other parameters
     | "table_unavailable"

@@ -30,6 +30,7 @@ const ENDINGS = [
   "transient: stripe_unavailable",
   "transient: stripe_rate_limited",
   "transient: stripe_key_in_use",
+  "transient: stripe_look_up",
   "transient: stripe_configuration",
   "transient: deadline",
   "batch failed as a whole",

@@ -111,11 +111,11 @@ export const FAULTS: readonly Fault[] = [
   }),
   stripeAnswers("503", { status: 503, type: "api_error" }),
   stripeAnswers("401", { status: 401, type: "invalid_request_error" }),
-  stripeAnswers(
-    "400",
-    { status: 400, type: "invalid_request_error", code: "parameter_invalid" },
-    "charge",
-  ),
+  stripeAnswers("400", {
+    status: 400,
+    type: "invalid_request_error",
+    code: "parameter_invalid",
+  }),
   stripeStores("stored 500 without a charge", false),
   stripeStores("stored 500 after the charge", true),
   {
@@ -127,11 +127,10 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-function stripeAnswers(name: string, failure: Omit<Failure, "stored">, only?: "charge"): Fault {
+function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
   return {
     name: `Stripe answers ${name}`,
     services: ["stripe"],
-    ...(only && { only }),
     strike(world, call) {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
       const value = world.stripe.failing(call.request, { ...failure, stored: false }, false);

@@ -172,6 +172,19 @@ test("what the look-up finds is recorded, and nothing is charged", async () => {
   expect(calls).toEqual(["claim", "takeOver", "find", "complete"]);
 });
 
+test("a look-up that Stripe calls invalid is no rejection: it may have been charged before", async () => {
+  const find = () =>
+    failed({ kind: "stripe_rejected", code: "resource_missing", param: "customer" });
+
+  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+
+  expect(ending).toMatchObject({
+    decision: "transient",
+    error: { kind: "stripe_look_up", code: "resource_missing", param: "customer" },
+  });
+  expect(calls).toEqual(["claim", "takeOver", "find", "release"]);
+});
+
 test("a look-up that fails charges nothing", async () => {
   const find = () => failed({ kind: "stripe_unavailable", code: "timeout" });
 

@@ -29,7 +29,7 @@ export function reasonOf(
       why: explainRefusal(refusal),
       next:
         refusal.rule === "message_too_old"
-          ? "See status --stripe; if it was never charged, the sender sends a new message."
+          ? "It may have been charged before: see status --stripe and Stripe's dashboard. Only if it was not, the sender sends a new message."
           : "It was never charged. The sender mends it and sends it again; this one is refused for ever.",
     };
   }
@@ -112,7 +112,11 @@ const EXPLAINED: Record<
   }),
   stripe_rejected: ({ code, param }) => ({
     why: `Stripe calls the request invalid: ${code}${param ? `, parameter ${param}` : ""}.`,
-    next: "Mend at Stripe what it names and redrive, or let the sender send a new message.",
+    next: "Mend at Stripe what it names and redrive; if it comes back the same, redrive 24 hours after its first attempt, for Stripe may replay its answer until then.",
+  }),
+  stripe_look_up: ({ code, param }) => ({
+    why: `Stripe calls the look-up for an earlier charge invalid: ${code}${param ? `, parameter ${param}` : ""}. Whether it was charged is unknown.`,
+    next: "See whether the key is one of the account that was charged, and look in Stripe's dashboard for the message id; then redrive.",
   }),
   table_unavailable: ({ code }) => ({
     why: `DynamoDB did not answer (${code}).`,
