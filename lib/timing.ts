@@ -160,6 +160,12 @@ const WORKER_RULES: Rule<WorkerTimings>[] = [
     );
   },
   rule(
+    "time-to-answer",
+    (t) => Math.min(t.stripeTimeoutMs, t.callTimeoutMs, t.deadlineReserveMs) >= SECOND / 10,
+    (t) =>
+      `a Stripe call (${s(t.stripeTimeoutMs)}), a call to AWS (${s(t.callTimeoutMs)}) and the reserve (${s(t.deadlineReserveMs)}) must each have at least 0.1 s, or nothing is ever charged; raise stripeTimeoutMs, callTimeoutMs or deadlineReserveMs.`,
+  ),
+  rule(
     "key-window",
     (t) => t.keyWindowMs + t.clockSkewMs + t.stripeTimeoutMs <= 24 * HOUR,
     (t) =>

@@ -62,6 +62,21 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "backoff-order: the back-off must start at 1 s or more (30 s), not above its cap (43200.001 s), and the cap must be within SQS's longest visibility timeout of 12 h; change backoffBaseMs or backoffCapMs.",
   ],
   [
+    { stripeTimeoutMs: 100 },
+    { stripeTimeoutMs: 99 },
+    "time-to-answer: a Stripe call (0.099 s), a call to AWS (3 s) and the reserve (5 s) must each have at least 0.1 s, or nothing is ever charged; raise stripeTimeoutMs, callTimeoutMs or deadlineReserveMs.",
+  ],
+  [
+    { callTimeoutMs: 100 },
+    { callTimeoutMs: 99 },
+    "time-to-answer: a Stripe call (20 s), a call to AWS (0.099 s) and the reserve (5 s) must each have at least 0.1 s, or nothing is ever charged; raise stripeTimeoutMs, callTimeoutMs or deadlineReserveMs.",
+  ],
+  [
+    { deadlineReserveMs: 100 },
+    { deadlineReserveMs: 99 },
+    "time-to-answer: a Stripe call (20 s), a call to AWS (3 s) and the reserve (0.099 s) must each have at least 0.1 s, or nothing is ever charged; raise stripeTimeoutMs, callTimeoutMs or deadlineReserveMs.",
+  ],
+  [
     { functionTimeoutMs: 57_001 },
     { functionTimeoutMs: 57_000 },
     "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (57 s), which Lambda limits to 900 s; raise functionTimeoutMs or lower stripeTimeoutMs.",
