@@ -32,14 +32,16 @@ const listenTls = () =>
 
 /** Connections whose clock stands until it is moved, and which trust the server's certificate. */
 function prepare() {
-  const clock = { now: 0 };
+  const clock = { now: 5_000 };
   const connections = httpsConnections(() => clock.now);
   connections.agent.options.ca = cert;
   onTestFinished(() => connections.agent.destroy());
   const request = (address: URL) =>
     new Promise<string>((resolve, reject) => {
       const sent = get(address, { agent: connections.agent }, (response: IncomingMessage) => {
-        response.setEncoding("utf8").on("data", resolve);
+        response.setEncoding("utf8").once("data", (text: string) => {
+          response.once("end", () => resolve(text)); // and the agent has its connection back
+        });
       });
       sent.on("error", reject);
     });
@@ -54,6 +56,7 @@ test("requests take the connections that are open, and open no others", async ()
   const answers = await Promise.all([request(address), request(address)]);
 
   expect(answers).toEqual(["fine", "fine"]);
+  expect(await request(address)).toBe("fine"); // kept since
   expect(sockets).toHaveLength(2);
 });
 
@@ -74,11 +77,12 @@ test.each([
   const { address, sockets } = await listenTls();
   const { open, request, clock } = prepare();
   await open(address, 1, 5_000);
-  clock.now = waited;
+  clock.now += waited;
 
   await request(address);
 
   expect(sockets).toHaveLength(opened);
+  await expect.poll(() => sockets.filter(({ closed }) => closed)).toHaveLength(opened - 1);
 });
 
 test("a connection that the server has closed while it waited is not taken", async () => {
@@ -113,6 +117,17 @@ test("a request to Stripe whose open connection is dropped tries once more, on a
   expect(sockets).toHaveLength(2);
 });
 
+test("a connection that breaks while it waits breaks nothing, and is not taken", async () => {
+  const [one, other] = await Promise.all([listenTls(), listenTls()]);
+  const { open, request } = prepare();
+  await open(one.address, 1, 5_000);
+  one.sockets[0]?.resetAndDestroy();
+  await request(other.address); // a handshake later the break has been noticed
+
+  expect(await request(one.address)).toBe("fine");
+  expect(one.sockets).toHaveLength(2);
+});
+
 test("a server that never answers the handshake is an error that names it, in time", async () => {
   const { address, sockets } = await listen(createTcpServer((socket) => socket.resume()));
   const { open } = prepare();
@@ -127,5 +142,8 @@ test("a server whose certificate nobody vouches for is an error", async () => {
   const { open, agent } = prepare();
   delete agent.options.ca;
 
-  await expect(open(address, 1, 5_000)).rejects.toThrow(`no connection to ${address.host}`);
+  await expect(open(address, 1, 5_000)).rejects.toMatchObject({
+    message: `no connection to ${address.host}`,
+    cause: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+  });
 });

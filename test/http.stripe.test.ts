@@ -1,7 +1,9 @@
 // stripe-node over our HTTP client, against small servers that misbehave.
 
+import { readFileSync } from "node:fs";
 import { Agent, createServer } from "node:http";
 import type { RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 
 import { Stripe } from "stripe";
@@ -40,6 +42,67 @@ test("sockets are kept and used again", async () => {
   await stripe.paymentIntents.retrieve("pi_1");
 
   expect(connections()).toBe(1);
+});
+
+test("sockets to Stripe itself, over TLS, are kept too", async () => {
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0"); // nobody vouches for the test's certificate
+  vi.spyOn(process, "emitWarning").mockReturnValue(); // Node warns of that
+  const read = (name: string) => readFileSync(new URL(`./fixtures/tls/${name}`, import.meta.url));
+  const server = createTlsServer(
+    { cert: read("certificate.pem"), key: read("key.pem") },
+    (_request, response) => response.end(INTENT),
+  );
+  let connections = 0;
+  server.on("secureConnection", () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+    maxNetworkRetries: 0,
+    telemetry: false,
+  });
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(connections).toBe(1);
+});
+
+test("an answer in time leaves no timer", async () => {
+  const { stripe } = await prepare((_request, response) => response.end(INTENT));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  const left = vi.getTimerCount();
+  vi.useRealTimers();
+
+  expect(left).toBe(0);
+});
+
+test("the worker streams nothing from Stripe", async () => {
+  const server = createServer((_request, response) => response.end(INTENT));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = stripeHttpClient();
+
+  const reply = await client.makeRequest(
+    "127.0.0.1",
+    String(port),
+    "/",
+    "GET",
+    {},
+    "",
+    "http",
+    5_000,
+  );
+
+  expect(() => reply.toStream(() => {})).toThrow("Bug! The worker streams nothing from Stripe.");
 });
 
 test("a kept socket that the server has closed is no failure: the request is sent once more", async () => {
@@ -111,8 +174,10 @@ test("a reply that is cut off in its body is a connection error", async () => {
   });
 });
 
-test("a body that keeps trickling does not outlast the timeout", async () => {
+test("a body that keeps trickling does not outlast the timeout, nor does its connection", async () => {
+  const closed = Promise.withResolvers<void>();
   const { stripe } = await prepare((request, response) => {
+    request.socket.once("close", closed.resolve);
     response.writeHead(200);
     const timer = setInterval(() => response.write(" "), 20);
     request.socket.once("close", () => clearInterval(timer));
@@ -124,6 +189,7 @@ test("a body that keeps trickling does not outlast the timeout", async () => {
     type: "StripeConnectionError",
     message: expect.stringContaining("Request aborted due to timeout being reached (200ms)"),
   });
+  await closed.promise;
 });
 
 test("a character whose bytes come apart arrives whole", async () => {
