@@ -11,11 +11,12 @@ import { collect, forScripts, report } from "./audit/report.ts";
 import { settleAll } from "./audit/settle-all.ts";
 import type { Sources } from "./audit/verify.ts";
 import { findMessages } from "./audit/whereabouts.ts";
-import { stripeFor, tableFor, timingsFor } from "./clients.ts";
+import { tableFor, timingsFor } from "./clients.ts";
 import { readInstant } from "./instant.ts";
 import { interruptSignal } from "./interrupt.ts";
 import { printJson } from "./print.ts";
 import { duration } from "./progress.ts";
+import { stripeFor } from "./stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
 
 const HELP = `
@@ -86,10 +87,11 @@ export async function run(args: string[]): Promise<void> {
     recordTtlMs,
     Date.now(),
   );
+  using access = await stripeFor(target, 5);
   const sources: Sources = {
     table: tableFor(target),
     tableName: checkpoint.tableName,
-    stripe: (await stripeFor(target, 5)).stripe,
+    stripe: access.stripe,
     pace: createPace(readRate(values.rate), signal),
   };
   const findings = openFindings(folder);

@@ -1,15 +1,12 @@
-// The clients that reach a target: AWS by the SDK's own settings, the local stack by its endpoints.
-import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+// The clients that reach a target's queues and table: in AWS by the SDK's own settings, on this machine
+// by their endpoints. What fewer commands need has files of its own: a client takes a while to load.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { Stripe } from "stripe";
 import { readEnvironment } from "../../lib/environment.ts";
-import { fixedKey, secretKeys } from "../../lib/stripe-key.secretsmanager.ts";
 import { DEFAULT_WORKER_TIMINGS, type WorkerTimings } from "../../lib/timing.ts";
 import { UsageError } from "../command.ts";
-import { need, type Target } from "./target.ts";
+import type { Target } from "./target.ts";
 
 const LOCAL = {
   region: "us-east-1",
@@ -45,64 +42,11 @@ export function tableFor(target: Target): DynamoDBDocumentClient {
   });
 }
 
-export function logsFor(target: Target): CloudWatchLogsClient {
-  return new CloudWatchLogsClient(regionOf(target));
-}
-
-function regionOf({ resources }: Target): { region?: string } {
+/** The region that the target's queue or secret names, for a client of something else there. */
+export function regionOf({ resources }: Target): { region?: string } {
   const queue = URL.parse(resources.queueUrl ?? resources.dlqUrl ?? "");
   const region = (queue && awsRegion(queue)) ?? resources.secretArn?.split(":")[3];
   return region ? { region } : {};
-}
-
-export type StripeAccess = {
-  stripe: Stripe;
-  /** Where a person sees a PaymentIntent. */
-  link: (paymentIntentId: string) => string;
-};
-
-/**
- * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret. `retries`
- * is how often a call is repeated that Stripe did not answer: calls only read, so that harms nobody.
- *
- * @throws UsageError when the target names no secret
- */
-export async function stripeFor(target: Target, retries: number): Promise<StripeAccess> {
-  const environment = { ...process.env, ...target.local?.env };
-  const base = URL.parse(environment["STRIPE_API_BASE"] ?? "");
-  const given = environment["STRIPE_API_KEY"];
-  const key = given
-    ? await fixedKey(given).get()
-    : await secretKeys(
-        new SecretsManagerClient(regionOf(target)),
-        need(target, "secretArn"),
-        10_000,
-        Date.now,
-      ).get();
-  const stripe = new Stripe(key, {
-    maxNetworkRetries: retries,
-    timeout: 20_000,
-    telemetry: false,
-    ...(base && {
-      protocol: base.protocol === "https:" ? "https" : "http",
-      host: base.hostname,
-      port: base.port,
-    }),
-  });
-  return { stripe, link: linkTo(key, base) };
-}
-
-/** Where a person sees a PaymentIntent; `key` tells test from live. */
-export function linkTo(key: string | undefined, base: URL | null): (id: string) => string {
-  if (base) return (id) => `${base.origin}/v1/payment_intents/${id}`;
-  const mode = key && /^[rs]k_test_/.test(key) ? "test/" : "";
-  return (id) => `https://dashboard.stripe.com/${mode}payments/${id}`;
-}
-
-/** The link without a key at hand. */
-export function linkFor(target: Target): (id: string) => string {
-  const environment = { ...process.env, ...target.local?.env };
-  return linkTo(environment["STRIPE_API_KEY"], URL.parse(environment["STRIPE_API_BASE"] ?? ""));
 }
 
 /** The timings that the worker runs with: the local stack's, else the defaults that are deployed. */

@@ -4,12 +4,14 @@ import { Stripe } from "stripe";
 import type { IdempotencyRecord } from "../../lib/record.ts";
 import { readArguments, UsageError } from "../command.ts";
 import { agreementOf, describeAgreement, truthOf, type Agreement } from "./agreement.ts";
-import { linkFor, stripeFor, tableFor, timingsFor, type StripeAccess } from "./clients.ts";
+import { tableFor, timingsFor } from "./clients.ts";
 import { explainRecord, type Explanation } from "./explain-record.ts";
 import { findAtStripe, retrieveAtStripe, type Found } from "./look-at-stripe.ts";
+import { linkFor } from "./payment-intent-link.ts";
 import { instant, printJson } from "./print.ts";
 import { startProgress } from "./progress.ts";
 import { readRecords } from "./records.ts";
+import { stripeFor, type StripeAccess } from "./stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
 
 const HELP = `
@@ -50,7 +52,7 @@ export async function run(args: string[]): Promise<void> {
   );
   if (ids.length === 0) throw new UsageError("Name at least one message id. See --help.");
   const target = await findTarget(values);
-  const access = values.stripe ? await stripeFor(target, 1) : undefined;
+  using access = values.stripe ? await stripeFor(target, 1) : undefined;
   const link = access?.link ?? linkFor(target);
   const now = Date.now();
   const records = await readRecords(tableFor(target), need(target, "tableName"), ids);

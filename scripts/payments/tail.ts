@@ -2,12 +2,10 @@
 import { styleText } from "node:util";
 import { readArguments, UsageError } from "../command.ts";
 import { describeLine } from "../follow.ts";
-import { logsFor } from "./clients.ts";
 import { readInstant } from "./instant.ts";
 import { interruptSignal } from "./interrupt.ts";
 import { followFile } from "./log-file.ts";
-import { followLogGroup } from "./log-group.ts";
-import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
+import { findTarget, need, TARGET_OPTIONS, type Target } from "./target.ts";
 
 const HELP = `
 npm run payments -- tail [options]      follows how deliveries end, until Ctrl-C
@@ -44,7 +42,7 @@ export async function run(args: string[]): Promise<void> {
   const signal = interruptSignal();
   const lines = target.local
     ? followFile(target.local.logFile, signal)
-    : followLogGroup(logsFor(target), need(target, "logGroup"), since, signal);
+    : await followAws(target, since, signal);
   const ids = new Set(values.id);
   for await (const line of lines) {
     const entry = readEnding(line);
@@ -52,6 +50,17 @@ export async function run(args: string[]): Promise<void> {
     if (ids.size > 0 && !ids.has(entry.messageId ?? "")) continue;
     process.stdout.write(`${values.json ? line : describe(line, entry)}\n`);
   }
+}
+
+/** Loads the clients that the local stack's log does without. */
+async function followAws(target: Target, since: number, signal: AbortSignal) {
+  const name = need(target, "logGroup");
+  const [{ CloudWatchLogsClient }, { regionOf }, { followLogGroup }] = await Promise.all([
+    import("@aws-sdk/client-cloudwatch-logs"),
+    import("./clients.ts"),
+    import("./log-group.ts"),
+  ]);
+  return followLogGroup(new CloudWatchLogsClient(regionOf(target)), name, since, signal);
 }
 
 type Ending = { timestamp: string; messageId?: string };

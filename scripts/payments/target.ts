@@ -1,6 +1,5 @@
 // Finds what a command is to look at: a deployed stack, single resources, or the running local stack.
 import { readFileSync } from "node:fs";
-import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { UsageError } from "../command.ts";
 import { findRunningStack, type RunningStack } from "../running-stack.ts";
 
@@ -80,6 +79,9 @@ export function need({ name, resources }: Target, resource: Resource): string {
 }
 
 async function stackOutputs(stack: string): Promise<Target["resources"]> {
+  // Loaded here: most commands do without it.
+  const { CloudFormationClient, DescribeStacksCommand } =
+    await import("@aws-sdk/client-cloudformation");
   const client = new CloudFormationClient({});
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { mockClient } from "aws-sdk-client-mock";
 import { expect, test } from "vitest";
-import { isLocal, linkTo, sqsFor } from "../../scripts/payments/clients.ts";
+import { isLocal, sqsFor } from "../../scripts/payments/clients.ts";
+import { linkTo } from "../../scripts/payments/payment-intent-link.ts";
 import { findTarget, need } from "../../scripts/payments/target.ts";
 import { startOperator } from "./operator.ts";
 
