@@ -1,16 +1,21 @@
 // The built bundle in its own process, killed with SIGKILL at the worst moments.
 
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { expect, onTestFinished, test } from "vitest";
+import { test, type TestContext } from "vitest";
 
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Fault } from "../../local/stripe/faults.ts";
 
-async function prepare() {
+async function prepare({ onTestFinished }: TestContext) {
   const events: EventSourceEvent[] = [];
   const stack = await startStack({
-    worker: { functionTimeoutMs: 4_000, visibilityTimeoutSeconds: 5 },
+    // Short, since the tests wait for the lease to lapse; calls with time to spare.
+    worker: {
+      functionTimeoutMs: 8_000,
+      visibilityTimeoutSeconds: 9,
+      env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
+    },
     onEvent: (event) => events.push(event),
   });
   onTestFinished(() => stack.stop());
@@ -39,14 +44,15 @@ async function prepare() {
   return { stack, events, send, kill };
 }
 
-test("a worker that died after its claim loses no payment: the next one takes over and charges once", async () => {
-  const { stack, events, send, kill } = await prepare();
+test.concurrent("a worker that died after its claim loses no payment: the next one takes over and charges once", async (context) => {
+  const { expect } = context;
+  const { stack, events, send, kill } = await prepare(context);
   // The server drops the request of the dead, as its socket would.
   const died = stack.stripe.faults.add({ method: "POST" }, kill());
   const lost = stack.stripe.faults.add({ method: "POST" }, { kind: "dropBefore" });
 
   await send("order-1001");
-  await stack.drained(20_000);
+  await stack.drained(25_000);
 
   expect([died.happened(), lost.happened()]).toEqual([1, 1]);
   expect(events.filter(({ type }) => type === "failed")).toMatchObject([{ reason: "crash" }]);
@@ -58,12 +64,13 @@ test("a worker that died after its claim loses no payment: the next one takes ov
   });
 });
 
-test("a worker that died after the charge and before the record charges once", async () => {
-  const { stack, send, kill } = await prepare();
+test.concurrent("a worker that died after the charge and before the record charges once", async (context) => {
+  const { expect } = context;
+  const { stack, send, kill } = await prepare(context);
   const died = stack.stripe.faults.add({ method: "POST" }, { ...kill(), at: "applied" } as Fault);
 
   await send("order-1001");
-  await stack.drained(20_000);
+  await stack.drained(25_000);
 
   expect(died.happened()).toBe(1);
   expect(stack.stripe.ledger.countsFor("order-1001")).toEqual({

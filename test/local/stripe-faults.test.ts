@@ -48,7 +48,7 @@ test("stripe-node itself repeats a request after one dropped reply, under the sa
 
 test("a request that is applied late charges although its client has gone", async () => {
   const { server } = await startedStripe();
-  server.faults.add({}, { kind: "delayBefore", ms: 150 });
+  server.faults.add({}, { kind: "delayBefore", ms: 1_000 });
   const hasty = clientOf(server, "sk_test_local", { timeout: 30 });
 
   const error = await failureOf(hasty.paymentIntents.create(M1, KEY));
@@ -61,7 +61,7 @@ test("a request that is applied late charges although its client has gone", asyn
 
 test("a request that waits to be applied holds its key", async () => {
   const { server, stripe } = await startedStripe();
-  const fault = server.faults.add({}, { kind: "delayBefore", ms: 150 });
+  const fault = server.faults.add({}, { kind: "delayBefore", ms: 1_000 });
   const first = stripe.paymentIntents.create(M1, KEY);
   await expect.poll(fault.happened).toBe(1);
 
@@ -73,7 +73,7 @@ test("a request that waits to be applied holds its key", async () => {
 
 test("a request that is late on the network can be overtaken, and then replays", async () => {
   const { server, stripe } = await startedStripe();
-  const fault = server.faults.add({}, { kind: "delayArrival", ms: 150 });
+  const fault = server.faults.add({}, { kind: "delayArrival", ms: 1_000 });
   const slow = stripe.paymentIntents.create(M1, KEY);
   await expect.poll(fault.happened).toBe(1);
 
@@ -98,8 +98,8 @@ test("a late reply comes after the charge", async () => {
 
 test("a slow body keeps the connection busy for longer than the client's idle timeout", async () => {
   const { server } = await startedStripe();
-  const fault = server.faults.add({}, { kind: "slowBody", ms: 400 });
-  const idleTimeout = clientOf(server, "sk_test_local", { timeout: 200 });
+  const fault = server.faults.add({}, { kind: "slowBody", ms: 1_500 });
+  const idleTimeout = clientOf(server, "sk_test_local", { timeout: 1_000 });
 
   const intent = await idleTimeout.paymentIntents.create(M1, KEY);
 
