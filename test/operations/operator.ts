@@ -8,17 +8,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack, type StackOptions } from "../../local/stack.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
+import { COMMAND_ENV } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
-
-// Each command is a process, and what it looks at takes its time.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Calls with time to spare, on a machine that does other things too. */
 const PATIENT = {
@@ -93,7 +91,7 @@ export async function startOperator(
   function start(program: string, args: string[], env: Record<string, string> = {}) {
     const child = spawn(program, args, {
       cwd: folder,
-      env: { PATH: process.env["PATH"], NO_COLOR: "1", ...env },
+      env: { ...COMMAND_ENV, NO_COLOR: "1", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     atEnd(() => void child.kill("SIGKILL"));
@@ -107,7 +105,7 @@ export async function startOperator(
     return { child, output, finished };
   }
   const command = (...args: string[]) =>
-    start(process.execPath, [join(ROOT, "scripts", "payments.ts"), ...args]);
+    start(process.execPath, [join(ROOT, "scripts", "payments.cjs"), ...args]);
 
   const sendBody = async (body: string, to = queueUrl): Promise<void> => {
     await sqs.send(new SendMessageCommand({ QueueUrl: to, MessageBody: body }));

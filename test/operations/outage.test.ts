@@ -47,10 +47,11 @@ test("the back-off covers the outage, in the deployed timings and in these", () 
   ]);
 });
 
-test.each(["unavailable", "unreachable"] as const)(
+// They mostly wait: at the same time.
+test.concurrent.for(["unavailable", "unreachable"] as const)(
   "an outage with Stripe %s loses no payment, doubles none, and ends without a storm",
-  async (how) => {
-    const operator = await startOperator(WORKER);
+  async (how, { onTestFinished }) => {
+    const operator = await startOperator(WORKER, onTestFinished);
     const { stack, events } = operator;
     const outage = stack.stripe.faults.outage(how);
     for (let n = 0; n < PAYMENTS; n += 1) await operator.send(`order-${n}`);

@@ -34,7 +34,7 @@ function runner(operator: Operator, aside: string): Run & { commands: string[] }
     const changes = / redrive | --settle/.test(command);
     const script = command.replace(
       /^npm run payments --/,
-      `exec '${process.execPath}' '${join(ROOT, "scripts", "payments.ts")}'`,
+      `exec '${process.execPath}' '${join(ROOT, "scripts", "payments.cjs")}'`,
     );
     const { child, output, finished } = operator.start(
       "sh",

@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { COMMAND_ENV } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -19,7 +20,7 @@ function prepare() {
   function start(script: string, ...args: string[]) {
     const child = spawn(process.execPath, [join(ROOT, "scripts", script), ...args], {
       cwd: folder,
-      env: { PATH: process.env["PATH"], NO_COLOR: "1" },
+      env: { ...COMMAND_ENV, NO_COLOR: "1" },
     });
     onTestFinished(() => end(child));
     const output = { stdout: "", stderr: "" };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { COMMAND_ENV } from "../support/command.ts";
 import { violations } from "../../lib/timing.ts";
 import { DEMO_TIMINGS } from "../../scripts/demo/timings.ts";
 
@@ -10,7 +11,7 @@ const DEMO = join(import.meta.dirname, "..", "..", "scripts", "demo.ts");
 
 function startDemo() {
   const child = spawn(process.execPath, [DEMO], {
-    env: { PATH: process.env["PATH"] },
+    env: COMMAND_ENV,
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(async () => {

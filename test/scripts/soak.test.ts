@@ -4,12 +4,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { COMMAND_ENV } from "../support/command.ts";
 
 const SOAK = join(import.meta.dirname, "..", "..", "scripts", "soak.ts");
 
 function startSoak(...args: string[]) {
   const child = spawn(process.execPath, [SOAK, ...args], {
-    env: { PATH: process.env["PATH"], NO_COLOR: "1" },
+    env: { ...COMMAND_ENV, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(async () => {
