@@ -124,7 +124,7 @@ async function canConnect(port: number): Promise<boolean> {
   }
 }
 
-function until(condition: () => boolean | Promise<boolean>, timeout = 10_000): Promise<void> {
+function until(condition: () => boolean | Promise<boolean>, timeout = 60_000): Promise<void> {
   return expect.poll(condition, { timeout, interval: 10 }).toBe(true);
 }
 
@@ -194,13 +194,17 @@ test("an invalid response deletes nothing and slows the poller down", async () =
 
 test("a batch whose handler throws comes again when its visibility ends", async () => {
   const { send, start, of } = await prepare({}, 1);
-  const id = await send({ do: "throw" });
-
   start();
-  await until(() => of("received").length === 2);
+  // A warm sandbox answers within the second for which the message is hidden.
+  await send({ do: "respond" });
+  await until(() => of("deleted").length === 1);
+
+  const id = await send({ do: "throw" });
+  await until(() => of("received").length === 3);
 
   expect(of("failed")[0]).toMatchObject({ reason: "error", message: "no such card" });
-  expect(of("received").flatMap((event) => event.messages)).toMatchObject([
+  const [, ...received] = of("received");
+  expect(received.flatMap((event) => event.messages)).toMatchObject([
     { messageId: id, receiveCount: 1 },
     { messageId: id, receiveCount: 2 },
   ]);

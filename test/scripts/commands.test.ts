@@ -44,7 +44,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 function until(condition: () => boolean): Promise<void> {
-  return expect.poll(condition, { timeout: 20_000, interval: 20 }).toBe(true);
+  return expect.poll(condition, { timeout: 60_000, interval: 20 }).toBe(true);
 }
 
 function isRunning(pid: number): boolean {

@@ -13,10 +13,10 @@ function rowOf(where: string, side: Row["side"], secondDelivery: Row["secondDeli
   return row;
 }
 
-/** On a busy machine a moment can pass: then it is the next turn's. */
-async function play(row: Row): Promise<Played> {
-  const first = await playRow(row);
-  return first.missed === undefined ? first : playRow(row);
+/** On a busy machine a moment can pass, and the row shows nothing: then it is the next turn's. */
+async function play(row: Row, turns = 3): Promise<Played> {
+  const played = await playRow(row);
+  return played.missed === undefined || turns === 1 ? played : play(row, turns - 1);
 }
 
 test("there is a row for ten points, both sides of each and four overlaps", () => {
@@ -31,11 +31,12 @@ test("a worker that is killed costs no second charge and loses no payment, whoev
     rowOf("take-over update", "before", "during"),
   ];
 
-  const played = await Promise.all(rows.map(play));
+  const played: Played[] = [];
+  for (const row of rows) played.push(await play(row));
 
   const right = { kills: 1, missed: undefined, charges: 1, ending: "succeeded" };
   expect(played).toMatchObject([right, right, right, right]);
-}, 60_000);
+});
 
 const RIGHT: Played = {
   row: rowOf("claim put", "before", "later"),
