@@ -194,17 +194,15 @@ test("an invalid response deletes nothing and slows the poller down", async () =
 
 test("a batch whose handler throws comes again when its visibility ends", async () => {
   const { send, start, of } = await prepare({}, 1);
-  start();
-  // A warm sandbox answers within the second for which the message is hidden.
-  await send({ do: "respond" });
-  await until(() => of("deleted").length === 1);
-
   const id = await send({ do: "throw" });
-  await until(() => of("received").length === 3);
+  const received = () => of("received").flatMap((event) => event.messages);
+
+  start();
+  // Where a sandbox takes longer than a second to start, the message comes again before it throws.
+  await until(() => of("failed").length > 0 && received().length > 1);
 
   expect(of("failed")[0]).toMatchObject({ reason: "error", message: "no such card" });
-  const [, ...received] = of("received");
-  expect(received.flatMap((event) => event.messages)).toMatchObject([
+  expect(received().slice(0, 2)).toMatchObject([
     { messageId: id, receiveCount: 1 },
     { messageId: id, receiveCount: 2 },
   ]);
