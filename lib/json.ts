@@ -1,7 +1,7 @@
 // JSON as the sender wrote it: numbers keep their digits, and a key given two values is an error.
 // JSON.parse would round 9007199254740993 and let the second of two amounts win.
 
-import { isLosslessNumber, parse } from "lossless-json";
+import { LosslessNumber, parse } from "lossless-json";
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -17,11 +17,16 @@ export function parseObject(text: string): JsonObject | undefined {
 
 export function isObject(value: unknown): value is JsonObject {
   return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !isLosslessNumber(value)
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof LosslessNumber)
   );
 }
 
 /** The digits of a number written as a plain non-negative integer; undefined for anything else. */
 export function plainDigits(value: unknown): string | undefined {
-  return isLosslessNumber(value) && /^(0|[1-9]\d*)$/.test(value.value) ? value.value : undefined;
+  return value instanceof LosslessNumber && /^(0|[1-9]\d*)$/.test(value.value)
+    ? value.value
+    : undefined;
 }

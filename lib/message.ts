@@ -1,6 +1,6 @@
 // Decodes a queue's body into one payment message, or into the reason for refusing it.
 
-import { containsCardNumber, namesSecurityCode } from "./card-data.ts";
+import { containsCardNumber, isCardNumber, namesSecurityCode } from "./card-data.ts";
 import { unwrap } from "./envelope.ts";
 import type { Envelope } from "./envelope.ts";
 import { isObject, plainDigits } from "./json.ts";
@@ -85,6 +85,10 @@ function findCardData(value: unknown, path: string, depth = 0): Refusal | undefi
   if (depth > MAX_DEPTH) return { field: "body", rule: "nesting" };
   if (typeof value === "string") {
     return containsCardNumber(value) ? { field: path, rule: "card_number" } : undefined;
+  }
+  const digits = plainDigits(value);
+  if (digits !== undefined) {
+    return isCardNumber(digits) ? { field: path, rule: "card_number" } : undefined;
   }
   if (Array.isArray(value))
     return firstDefined(value, (item) => findCardData(item, path, depth + 1));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { containsCardNumber, namesSecurityCode } from "../lib/card-data.ts";
+import { containsCardNumber, isCardNumber, namesSecurityCode } from "../lib/card-data.ts";
 
 // Test numbers that the card networks publish.
 test.each([
@@ -14,6 +14,13 @@ test.each([
   "3056 930902 5904",
   "6205 5000 0000 0000 004",
   "card=4242424242424242;",
+  "4242.4242.4242.4242",
+  "4242  4242  4242  4242",
+  "4242\n4242\n4242\n4242",
+  "4242\u00a04242\u00a04242\u00a04242",
+  "4242\u20114242\u20134242\u20144242",
+  "card4242 4242 4242 4242",
+  "４２４２４２４２４２４２４２４２",
   "order4242424242424242x",
 ])("%s is seen as a card number", (text) => {
   expect(containsCardNumber(text)).toBe(true);
@@ -29,6 +36,18 @@ test.each([
   ["order-1001", "is an order number"],
 ])("%s is not: it %s", (text) => {
   expect(containsCardNumber(text)).toBe(false);
+});
+
+test.each([
+  ["4242424242424242", true],
+  ["30569309025904", true],
+  ["6304000000000000000", true],
+  ["4242424242424241", false], // does not pass the Luhn check
+  ["42424242424242424242", false], // has 20 digits
+  ["4222222222222", false], // has the 13 digits of a time in ms
+  ["1795953600000001", false], // begins like a time in µs, and passes the Luhn check
+])("the number %s is one of a card: %s", (digits, expected) => {
+  expect(isCardNumber(digits)).toBe(expected);
 });
 
 test.each([

@@ -145,10 +145,15 @@ function rfc3339(value: unknown): number {
   return utc - (sign === "-" ? -1 : 1) * (zh * 60 + zm) * 60_000;
 }
 
-/** Whether any text or name in the message is card data. */
+/** Whether any text, number or name in the message is card data. */
 function holdsCardData(value: unknown): boolean {
   if (typeof value === "string") return isCardNumber(value);
   if (Array.isArray(value)) return value.some(holdsCardData);
+  if (isLiteral(value)) {
+    const number = value[LITERAL];
+    // 13 digits are a time in ms, and a first 1 is one in µs or ns.
+    return !/\D/.test(number) && number.length > 13 && number[0] !== "1" && isCardNumber(number);
+  }
   if (!isRecord(value)) return false;
   return Object.entries(value).some(
     ([name, item]) =>

@@ -126,6 +126,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["body", "nesting", { extra: nested(65) }],
   ["body", "nesting", { extra: nested(65, (inner) => ({ a: inner })) }],
   ["extra", "card_number", { extra: ["4242424242424242"] }],
+  ["extra.pan", "card_number", { extra: { pan: 4242424242424242 } }],
   ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
   ["description", "card_number", { description: "4242424242424242" }],
   ["metadata.note", "card_number", { metadata: { note: "my 4000-0566-5566-5556 card" } }],
