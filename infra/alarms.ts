@@ -4,7 +4,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 import type { Timings } from "../lib/timing.ts";
-import { count } from "./metrics.ts";
+import { count, maximum } from "./metrics.ts";
 import type { Worker } from "./worker.ts";
 
 export interface AlarmsProps {
@@ -18,6 +18,9 @@ const seconds = (ms: number): number => Math.floor(ms / 1_000);
 const MINUTES_1 = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
+
+// With the back-off of lib/timing.ts, 8 to 16 minutes after the first: longer than a blip.
+const FAILED_RECEIVES = 6;
 
 /** What wakes an operator: each alarm's description says what it means, and what to do first. */
 export class Alarms extends Construct {
@@ -52,9 +55,15 @@ export class Alarms extends Construct {
     );
     this.add(
       "QueueAge",
-      "A payment has waited longer than the longest back-off and one visibility timeout together, the most that a queue in service imposes: look for throttles, a disabled event source, or an outage at Stripe.",
+      "A payment has waited longer than the longest back-off and one visibility timeout together, the most that a queue in service imposes: look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS leaves out of this age what was received three times: see KeepsFailing.",
       queue.metricApproximateAgeOfOldestMessage({ period: MINUTES_1, statistic: "Maximum" }),
       { threshold: seconds(timings.backoffCapMs + timings.visibilityTimeoutMs) + 1, periods: 5 },
+    );
+    this.add(
+      "KeepsFailing",
+      `A payment has no outcome after ${FAILED_RECEIVES} receives, which takes a quarter of an hour at the most: an outage, or something that this one message meets each time. The log tells of which kind.`,
+      maximum(worker, "FailedReceive", MINUTES_15),
+      { threshold: FAILED_RECEIVES },
     );
     this.add(
       "Conflicts",

@@ -19,6 +19,7 @@ export type WorkerMetric =
   | "Conflict"
   | "Rejected"
   | "TransientFailure"
+  | "FailedReceive"
   | "ConfigurationError";
 
 /** How often something happened in a period. */
@@ -28,6 +29,15 @@ export function count(
   period: Duration,
 ): cloudwatch.Metric {
   return workerMetric(worker, { metricName, period, statistic: "Sum" });
+}
+
+/** The greatest value in a period. */
+export function maximum(
+  worker: Worker,
+  metricName: WorkerMetric,
+  period: Duration,
+): cloudwatch.Metric {
+  return workerMetric(worker, { metricName, period, statistic: "Maximum" });
 }
 
 /** Time from claim to recorded outcome, in ms; `statistic` is a percentile such as `p99`. */

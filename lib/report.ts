@@ -32,6 +32,9 @@ export function reportLine(
 ): LogLine {
   const { delivery, messageId, traceId, ending } = result;
   const { level, message, fields, metrics } = tell(ending);
+  if (ending.decision === "transient") {
+    metrics.push({ name: "FailedReceive", unit: "Count", value: delivery.receiveCount });
+  }
   if (ending.takeOver) metrics.push(count("TakeOver"));
   if (ending.lookedUp) metrics.push(count("LookUp"));
   return {

@@ -97,8 +97,12 @@ test("a transient failure is counted over all and by its kind, and keeps both re
     requestId: "request-1",
     stripeRequestId: "req_9",
     TransientFailure: 1,
+    FailedReceive: 2,
     _aws: {
-      CloudWatchMetrics: [{ Dimensions: [["FunctionName"], ["FunctionName", "kind"]] }],
+      CloudWatchMetrics: [
+        { Dimensions: [["FunctionName"], ["FunctionName", "kind"]] },
+        { Dimensions: [["FunctionName"]], Metrics: [{ Name: "FailedReceive", Unit: "Count" }] },
+      ],
     },
   });
 });

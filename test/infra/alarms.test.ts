@@ -66,6 +66,19 @@ test("a message older than back-off and visibility timeout together, for five mi
   });
 });
 
+test("a message without an outcome after six receives is an alarm", () => {
+  expect(alarm("KeepsFailing")).toMatchObject({
+    Namespace: "PaymentWorker",
+    MetricName: "FailedReceive",
+    Dimensions: ofFunction,
+    Statistic: "Maximum",
+    Period: 900,
+    Threshold: 6,
+    EvaluationPeriods: 1,
+    TreatMissingData: "notBreaching",
+  });
+});
+
 test.each([
   ["Conflicts", "Conflict"],
   ["ConfigurationErrors", "ConfigurationError"],
@@ -118,7 +131,7 @@ test("one throttle is an alarm; errors are one after fifteen minutes", () => {
 test("every alarm begins at its threshold and says what to do", () => {
   const alarms = propertiesOf(template, "AWS::CloudWatch::Alarm") as unknown as Alarm[];
 
-  expect(alarms).toHaveLength(11);
+  expect(alarms).toHaveLength(12);
   for (const { ComparisonOperator, AlarmDescription } of alarms) {
     expect(ComparisonOperator).toBe("GreaterThanOrEqualToThreshold");
     expect(AlarmDescription.length).toBeGreaterThan(100);
@@ -133,7 +146,7 @@ test("the topic that was given hears of every alarm and of its end; without one,
   }));
 
   const alarms = propertiesOf(wired, "AWS::CloudWatch::Alarm");
-  expect(alarms).toHaveLength(11);
+  expect(alarms).toHaveLength(12);
   for (const properties of alarms) {
     expect(properties).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
   }

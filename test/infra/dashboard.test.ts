@@ -43,7 +43,7 @@ test("it is named after its stack, and apart in each region", () => {
 });
 
 test("it shows every alarm", () => {
-  expect(widgets[0]?.properties.alarms).toHaveLength(11);
+  expect(widgets[0]?.properties.alarms).toHaveLength(12);
 });
 
 test("its widgets fill the grid without an overlap", () => {

@@ -22,6 +22,7 @@ test("every metric that an alarm or a graph reads is one that the worker writes"
     "Conflict",
     "Declined",
     "Duplicate",
+    "FailedReceive",
     "Held",
     "LeaseLost",
     "NotStarted",

@@ -107,6 +107,22 @@ const SCENARIOS: Record<string, Scenario> = {
       expect(charges("order-1")).toBe(1);
     },
   },
+  KeepsFailing: {
+    worker: { maxReceiveCount: 14 },
+    async play({ stack, send, charges }, run) {
+      const outage = stack.stripe.faults.outage("unreachable");
+      await send("order-1");
+      await run(
+        "npm run payments -- tail --since 15m",
+        /order-1 {2}no outcome yet: stripe_unavail/,
+      );
+      await run('npm run payments -- status "$ID" --stripe', /last error +stripe_unavailable/);
+      outage.remove();
+      await stack.drained(60_000);
+      await run('npm run payments -- status "$ID"', /outcome +succeeded/);
+      expect(charges("order-1")).toBe(1);
+    },
+  },
   Conflicts: {
     async play({ stack, send, deadLetters, charges }, run) {
       await send("order-1", { amount: 500 });
