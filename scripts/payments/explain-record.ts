@@ -12,23 +12,11 @@ export type Explanation = {
 
 /** Explains the record at `now` (epoch ms). `link` is where a person sees a PaymentIntent. */
 export function explainRecord(
-  record: IdempotencyRecord | undefined,
+  record: IdempotencyRecord,
   timings: WorkerTimings,
   now: number,
   link: (paymentIntentId: string) => string,
 ): Explanation {
-  if (!record) {
-    return {
-      state: "no record",
-      lines: [
-        ["record", "none: no attempt has claimed it, or its record has expired"],
-        [
-          "next",
-          "if it is in the queue, it will be claimed; if it was refused, it is in the dead-letter queue (payments dlq); else it was never sent",
-        ],
-      ],
-    };
-  }
   const { attempt, firstClaimedAt, outcome, lastError, leaseExpiresAt } = record;
   const claimed: [string, string] = ["first claimed", instant(firstClaimedAt, now)];
   const expiry = instant(record.expiresAt * 1_000, now);

@@ -5,7 +5,10 @@ import type { IdempotencyRecord } from "../../lib/record.ts";
 import { readArguments, UsageError } from "../command.ts";
 import { agreementOf, describeAgreement, truthOf, type Agreement } from "./agreement.ts";
 import { tableFor, timingsFor } from "./clients.ts";
+import { deadLetterQueueOf, type DeadLetter } from "./dead-letters.ts";
+import { deadLettersOf, explainMissing, lookForDeadLetters } from "./explain-missing.ts";
 import { explainRecord, type Explanation } from "./explain-record.ts";
+import { interruptSignal } from "./interrupt.ts";
 import { findAtStripe, retrieveAtStripe, type Found } from "./look-at-stripe.ts";
 import { linkFor } from "./payment-intent-link.ts";
 import { instant, printJson } from "./print.ts";
@@ -20,17 +23,22 @@ npm run payments -- status ID… [--stripe] [--json]      explains what became o
   --stripe     asks Stripe too, and says whether record and Stripe agree. It only reads.
   --json       for scripts
 
+What has no record may have been refused: then it looks through the dead-letter queue, as payments dlq
+does, and says why.
+
 Examples
   npm run payments -- status order-1
   npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod
 
-Needs the table; --stripe needs the secret, or STRIPE_API_KEY. Other places: payments --help.
+Needs the table, and the dead-letter queue for what has no record; --stripe needs the secret, or STRIPE_API_KEY. Other places: payments --help.
 Exit status 3 when Stripe and a record do not agree, or Stripe does not answer.
 `;
 
 type Report = Explanation & {
   messageId: string;
   record: IdempotencyRecord | undefined;
+  /** What the dead-letter queue holds of a message without a record. */
+  deadLetters: DeadLetter[];
   stripe?: AtStripe;
 };
 
@@ -56,14 +64,24 @@ export async function run(args: string[]): Promise<void> {
   const link = access?.link ?? linkFor(target);
   const now = Date.now();
   const records = await readRecords(tableFor(target), need(target, "tableName"), ids);
+  const look = ids.some((id) => !records.has(id)) && target.resources.dlqUrl !== undefined;
+  const signal = look ? interruptSignal() : undefined;
+  const dead = signal && (await lookForDeadLetters(deadLetterQueueOf(target), signal));
+  if (signal?.aborted) {
+    process.exitCode = 130;
+    return;
+  }
 
   const reports: Report[] = [];
   const progress = startProgress("at Stripe", ids.length);
   for (const messageId of ids) {
     const record = records.get(messageId);
-    const explanation = explainRecord(record, timingsFor(target), now, link);
+    const explanation = record
+      ? explainRecord(record, timingsFor(target), now, link)
+      : explainMissing(messageId, dead);
+    const deadLetters = record ? [] : deadLettersOf(messageId, dead);
     const stripe = access && (await ask(access, messageId, record, now));
-    reports.push({ messageId, ...explanation, record, ...(stripe && { stripe }) });
+    reports.push({ messageId, ...explanation, record, deadLetters, ...(stripe && { stripe }) });
     progress.advance();
   }
   progress.done();
@@ -116,18 +134,22 @@ function describe(
     all.push(["at Stripe", `${status}, ${amount} ${currency}, ${instant(created * 1_000, now)}`]);
     all.push(["", link(id)]);
   }
-  if (stripe) all.push(["", styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
+  const label = stripe?.intents.length === 0 ? "at Stripe" : "";
+  if (stripe) all.push([label, styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
   const width = Math.max(...all.map(([label]) => label.length));
   const text = all.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
   return `${styleText("bold", messageId)}\n${text.join("\n")}\n`;
 }
 
-function forScripts({ messageId, state, record, lines, stripe }: Report) {
+function forScripts({ messageId, state, record, deadLetters, lines, stripe }: Report) {
   return {
     messageId,
     state,
     next: lines.find(([label]) => label === "next")?.[1],
     record,
+    ...(deadLetters.length > 0 && {
+      deadLetters: deadLetters.map(({ code, why, next }) => ({ reason: code, why, next })),
+    }),
     ...(stripe && {
       stripe: {
         agreement: "agreement" in stripe ? stripe.agreement.kind : "unknown",

@@ -6,6 +6,7 @@ type Status = {
   messageId: string;
   state: string;
   next: string;
+  deadLetters?: { reason: string; why: string; next: string }[];
   stripe?: { agreement: string; paymentIntents: { status: string }[] };
 };
 
@@ -34,7 +35,50 @@ test("status says what is known of a message that nobody has claimed", async () 
   const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
 
   expect(stdout).toContain("none: no attempt has claimed it, or its record has expired");
-  expect(stdout).toContain("Stripe has no PaymentIntent for it: it was not charged");
+  expect(stdout).toMatch(/dead-letter queue +not there\n/);
+  expect(stdout).toMatch(
+    /next +if it is in the queue, it will be claimed; else it was never sent\n/,
+  );
+  expect(stdout).toMatch(/at Stripe +Stripe has no PaymentIntent for it: it was not charged\n/);
+  expect(code).toBe(0);
+});
+
+test("status says why a message was refused, and counts those whose id cannot be read", async () => {
+  const operator = await startOperator();
+  const { dlqUrl } = operator.stack.queues;
+  await operator.send("order-1", { colour: "red" }, dlqUrl);
+  await operator.sendBody("not json", dlqUrl);
+
+  const { code, stdout } = await operator.payments("status", "order-1", "order-2");
+  const [refused] = await operator.json<Status[]>("status", "order-1");
+
+  const [first, second] = stdout.split("\n\n");
+  expect(first).toMatch(
+    /dead-letter queue +refused\/unknown_field: colour is not a field of a payment/,
+  );
+  expect(first).toMatch(/next +It was never charged\. The sender mends it and sends it again/);
+  expect(second).toMatch(
+    /dead-letter queue +not there; 1 message in it without a readable id: payments dlq shows them/,
+  );
+  expect(refused).toMatchObject({
+    state: "no record",
+    next: expect.stringContaining("The sender mends it") as string,
+    deadLetters: [{ reason: "refused/unknown_field" }],
+  });
+  expect(code).toBe(0);
+});
+
+test("status still tells what it knows when the dead-letter queue cannot be looked through", async () => {
+  const operator = await startOperator();
+  operator.stack.queue.faults.add(
+    { operation: "ReceiveMessage", queue: "payments-dlq", times: Infinity },
+    { kind: "refuse", status: 403, code: "AccessDenied", message: "You may not receive." },
+  );
+
+  const { code, stdout } = await operator.payments("status", "order-1");
+
+  expect(stdout).toMatch(/dead-letter queue +could not be looked through: You may not receive\.\n/);
+  expect(stdout).toContain("if it was refused, it is in the dead-letter queue (payments dlq)");
   expect(code).toBe(0);
 });
 
