@@ -2,6 +2,7 @@
 import type { IdempotencyRecord, Outcome } from "../../lib/record.ts";
 import type { WorkerTimings } from "../../lib/timing.ts";
 import { instant } from "./print.ts";
+import { reasonOfAttempt } from "./reason.ts";
 
 export type Explanation = {
   /** `no record`, `completed`, `held` (an attempt is running) or `lapsed` (none is). */
@@ -72,7 +73,7 @@ export function explainRecord(
       ...error,
       [
         "next",
-        `the next delivery decides: ${takeOver}. If the message is in the dead-letter queue (payments dlq), redrive it; if it is gone, the sender sends it again with the same id`,
+        `the next delivery decides: ${takeOver}. If the message is in the dead-letter queue (payments dlq): ${reasonOfAttempt(record).next} If it is gone, the sender sends it again with the same id`,
       ],
     ],
   };

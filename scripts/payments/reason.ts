@@ -62,14 +62,18 @@ export function reasonOf(
       };
     case "ours":
     case "lapsed":
-      return record.lastError
-        ? ofError(record.lastError)
-        : {
-            code: "died",
-            why: `The worker of attempt ${record.attempt} ended without a word: killed, timed out, out of memory, or cut off from the table.`,
-            next: "See the function's log, then redrive.",
-          };
+      return reasonOfAttempt(record);
   }
+}
+
+/** Why the last attempt of a claim that nobody holds ended without an outcome. */
+export function reasonOfAttempt({ attempt, lastError }: IdempotencyRecord): Reason {
+  if (lastError) return ofError(lastError);
+  return {
+    code: "died",
+    why: `The worker of attempt ${attempt} ended without a word: killed, timed out, out of memory, or cut off from the table.`,
+    next: "See the function's log, then redrive.",
+  };
 }
 
 /** Whether `--reason wanted` means this reason: the whole code, or the kind before the slash. */

@@ -48,3 +48,20 @@ test("after the key window, the next attempt looks at Stripe before it charges",
   expect(before["next"]).toContain("charges with the same key");
   expect(after["next"]).toContain("looks at Stripe before it charges");
 });
+
+test("what Stripe rejected is mended before it is redriven, as dlq says", () => {
+  const lastError = {
+    kind: "stripe_rejected",
+    code: "resource_missing",
+    param: "customer",
+  } as const;
+  const rejected = explain({ leaseExpiresAt: 0, lastError });
+  const died = explain({ leaseExpiresAt: NOW - 1_000 });
+
+  expect(rejected["next"]).toContain(
+    "in the dead-letter queue (payments dlq): Mend at Stripe what it names and redrive; if it comes back the same,",
+  );
+  expect(died["next"]).toContain(
+    "in the dead-letter queue (payments dlq): See the function's log, then redrive. If it is gone,",
+  );
+});

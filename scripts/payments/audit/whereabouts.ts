@@ -15,11 +15,12 @@ export async function findMessages(
   const { queueUrl, dlqUrl } = target.resources;
   if (queueUrl === undefined || dlqUrl === undefined) return undefined;
   const { letters, look } = await readDeadLetters(deadLetterQueueOf(target), signal);
-  const dead = new Set(letters.map(({ messageId }) => messageId));
+  const dead = new Map(letters.map((letter) => [letter.messageId, letter] as const));
   const { visible, inFlight, delayed } = await depthOf(sqsFor(queueUrl), queueUrl);
   const gone = visible + inFlight + delayed === 0 && look.complete;
   return (messageId) => {
-    if (dead.has(messageId)) return "its message is in the dead-letter queue: redrive it";
+    const letter = dead.get(messageId);
+    if (letter) return `its message is in the dead-letter queue, ${letter.code}: ${letter.next}`;
     if (gone) return "its message is gone: the sender sends it again, with the same id";
     return "its message is in the queue, or gone: audit again when the queue is empty";
   };
