@@ -1,13 +1,28 @@
 import { expect, test } from "vitest";
 
 import { readEnvironment } from "../lib/environment.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
-const DEPLOYED = {
+const REQUIRED = {
   RECORDS_TABLE: "records",
   QUEUE_URL: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
   STRIPE_SECRET_ARN: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+};
+const DEPLOYED = {
+  ...REQUIRED,
   AWS_LAMBDA_FUNCTION_NAME: "shop-payment-worker",
+  BATCH_SIZE: "7",
+  STRIPE_TIMEOUT_SECONDS: "20",
+  CALL_TIMEOUT_SECONDS: "3",
+  DEADLINE_RESERVE_SECONDS: "5",
+  CLOCK_SKEW_SECONDS: "5",
+  KEY_WINDOW_SECONDS: "82800",
+  RECORD_TTL_SECONDS: "3024000",
+  MAX_MESSAGE_AGE_SECONDS: "2592000",
+  MAX_SENDER_AHEAD_SECONDS: "86400",
+  BACKOFF_BASE_SECONDS: "30",
+  BACKOFF_CAP_SECONDS: "900",
 };
 
 test("what the stack deploys is enough to start", () => {
@@ -19,9 +34,16 @@ test("what the stack deploys is enough to start", () => {
     },
     stripeBase: new URL("https://api.stripe.com/"),
     functionName: "shop-payment-worker",
-    batchSize: 5,
-    timings: DEFAULT_WORKER_TIMINGS,
+    batchSize: 7,
+    timings: WORKER_TIMINGS,
   });
+});
+
+test("without its variables the worker runs on the defaults", () => {
+  const { batchSize, timings } = readEnvironment(REQUIRED);
+
+  expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
+  expect(timings).toEqual(DEFAULT_WORKER_TIMINGS);
 });
 
 test("durations are read in seconds", () => {
@@ -48,16 +70,16 @@ test.each([
 
 test("a variable that is set to nothing is not set", () => {
   const { timings, stripeBase, batchSize } = readEnvironment({
-    ...DEPLOYED,
+    ...REQUIRED,
     STRIPE_TIMEOUT_SECONDS: "",
     STRIPE_API_BASE: "",
     STRIPE_API_KEY: "",
     BATCH_SIZE: "",
   });
 
-  expect(timings.stripeTimeoutMs).toBe(20_000);
+  expect(timings.stripeTimeoutMs).toBe(DEFAULT_WORKER_TIMINGS.stripeTimeoutMs);
   expect(stripeBase.href).toBe("https://api.stripe.com/");
-  expect(batchSize).toBe(5);
+  expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
 });
 
 test("a local run names its key and its Stripe, and needs no function's name", () => {

@@ -10,6 +10,7 @@ import {
   workerViolations,
 } from "../lib/timing.ts";
 import type { Timings } from "../lib/timing.ts";
+import { TIMINGS } from "./support/timings.ts";
 
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
@@ -17,6 +18,12 @@ const DAY = 86_400_000;
 test("the defaults break no rule", () => {
   expect(violations(DEFAULT_TIMINGS)).toEqual([]);
   expect(workerViolations(DEFAULT_WORKER_TIMINGS)).toEqual([]);
+});
+
+test("the defaults are whole milliseconds", () => {
+  const durations = Object.entries(DEFAULT_TIMINGS).filter(([name]) => name.endsWith("Ms"));
+
+  expect(durations.filter(([, ms]) => !Number.isInteger(ms))).toEqual([]);
 });
 
 // Each rule with a value on its edge that keeps it, the next one that breaks it, and what is said then.
@@ -224,14 +231,14 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
 ];
 
 test.each(edges)("%j keeps its rule at the edge, and %j breaks it", (kept, broken, sentence) => {
-  expect(violations({ ...DEFAULT_TIMINGS, ...kept })).toEqual([]);
+  expect(violations({ ...TIMINGS, ...kept })).toEqual([]);
 
-  expect(violations({ ...DEFAULT_TIMINGS, ...broken })).toContain(sentence);
+  expect(violations({ ...TIMINGS, ...broken })).toContain(sentence);
 });
 
 test("a function with less concurrency than its event source is refused", () => {
   const sentences = violations({
-    ...DEFAULT_TIMINGS,
+    ...TIMINGS,
     eventSourceConcurrency: 5,
     batchSize: 2,
     reservedConcurrency: 2,
@@ -243,17 +250,17 @@ test("a function with less concurrency than its event source is refused", () => 
 });
 
 test("the back-off doubles from its base to its cap", () => {
-  const ceilings = [1, 2, 3, 4, 5, 6, 7, 1_000].map((n) => backoffCeilingMs(DEFAULT_TIMINGS, n));
+  const ceilings = [1, 2, 3, 4, 5, 6, 7, 1_000].map((n) => backoffCeilingMs(TIMINGS, n));
 
   expect(ceilings).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000]);
 });
 
 test("fourteen receives keep a message out of the dead-letter queue for over an hour", () => {
-  expect(shortestOutageCoveredMs(DEFAULT_TIMINGS)).toBe(4_065_000);
+  expect(shortestOutageCoveredMs(TIMINGS)).toBe(4_065_000);
 });
 
 test("the worker's timings are variables in seconds", () => {
-  expect(timingVariables({ ...DEFAULT_TIMINGS, callTimeoutMs: 500 })).toEqual({
+  expect(timingVariables({ ...TIMINGS, callTimeoutMs: 500 })).toEqual({
     STRIPE_TIMEOUT_SECONDS: "20",
     CALL_TIMEOUT_SECONDS: "0.5",
     DEADLINE_RESERVE_SECONDS: "5",
