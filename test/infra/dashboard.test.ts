@@ -11,7 +11,8 @@ type Widget = {
 };
 
 // The body is a string in pieces with references between them; a name stands in for each.
-const [dashboard] = propertiesOf(templateOf(), "AWS::CloudWatch::Dashboard") as {
+const template = templateOf();
+const [dashboard] = propertiesOf(template, "AWS::CloudWatch::Dashboard") as {
   DashboardName: unknown;
   DashboardBody: { "Fn::Join": [string, unknown[]] };
 }[];
@@ -68,5 +69,9 @@ test("failures and refusals are split into a line for each kind and rule", () =>
 });
 
 test("the function's price is by its memory and its milliseconds", () => {
-  expect(body).toContain("(0.2 * calls + 13.3334 * 0.5 * ms / 1000) / 1000000");
+  const [worker] = propertiesOf(template, "AWS::Lambda::Function");
+
+  const [, gigabytes] =
+    /\(0\.2 \* calls \+ 13\.3334 \* (\S+) \* ms \/ 1000\) \/ 1000000/.exec(body) ?? [];
+  expect(1024 * Number(gigabytes)).toBe(worker?.["MemorySize"]);
 });

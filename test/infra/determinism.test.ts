@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
-import { dev, prod } from "../../infra/stages.ts";
-import { newApp } from "./synth.ts";
+import { DEV, newApp, PROD } from "./synth.ts";
 
 const outputs: string[] = [];
 
@@ -18,7 +17,7 @@ function synthesise(): Record<string, string> {
   const output = mkdtempSync(join(tmpdir(), "synth-"));
   outputs.push(output);
   const app = newApp(output);
-  for (const stage of [dev, prod]) {
+  for (const stage of [DEV, PROD]) {
     void new PaymentWorkerStack(app, `PaymentWorker-${stage.name}`, stage);
   }
   app.synth();

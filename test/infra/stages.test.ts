@@ -1,8 +1,10 @@
+import { RemovalPolicy } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
 import { dev, prod, type Stage } from "../../infra/stages.ts";
-import { newApp, propertiesOf } from "./synth.ts";
+import { DEFAULT_TIMINGS } from "../../lib/timing.ts";
+import { DEV, newApp, PROD, propertiesOf } from "./synth.ts";
 
 function templateOf(stage: Stage): Template {
   return Template.fromStack(new PaymentWorkerStack(newApp(), "Stack", stage));
@@ -12,8 +14,37 @@ function variables(template: Template): unknown {
   return propertiesOf(template, "AWS::Lambda::Function")[0]?.["Environment"];
 }
 
-test("prod keeps its data, has a key of its own, and cannot be deleted by accident", () => {
-  const stack = new PaymentWorkerStack(newApp(), "Stack", prod);
+test.each([dev, prod])("what is deployed as $name has the timings of lib/timing.ts", (stage) => {
+  const template = templateOf(stage);
+
+  expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
+    {
+      Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
+      Environment: { Variables: { BATCH_SIZE: String(DEFAULT_TIMINGS.batchSize) } },
+    },
+  ]);
+  expect(propertiesOf(template, "AWS::Lambda::EventSourceMapping")).toMatchObject([
+    {
+      BatchSize: DEFAULT_TIMINGS.batchSize,
+      ScalingConfig: { MaximumConcurrency: DEFAULT_TIMINGS.eventSourceConcurrency },
+    },
+  ]);
+  expect(propertiesOf(template, "AWS::SQS::Queue")).toMatchObject([
+    { MessageRetentionPeriod: DEFAULT_TIMINGS.deadLetterRetentionMs / 1_000 },
+    {
+      MessageRetentionPeriod: DEFAULT_TIMINGS.queueRetentionMs / 1_000,
+      VisibilityTimeout: DEFAULT_TIMINGS.visibilityTimeoutMs / 1_000,
+      RedrivePolicy: { maxReceiveCount: DEFAULT_TIMINGS.maxReceiveCount },
+    },
+  ]);
+});
+
+test("prod keeps its data, whatever else is set for it", () => {
+  expect(prod.removalPolicy).toBe(RemovalPolicy.RETAIN);
+});
+
+test("a stage that keeps its data has a key of its own, and cannot be deleted by accident", () => {
+  const stack = new PaymentWorkerStack(newApp(), "Stack", PROD);
   const template = Template.fromStack(stack);
 
   expect(stack.terminationProtection).toBe(true);
@@ -21,12 +52,12 @@ test("prod keeps its data, has a key of its own, and cannot be deleted by accide
     { DeletionProtectionEnabled: true, SSESpecification: { SSEType: "KMS" } },
   ]);
   expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
-    { ReservedConcurrentExecutions: 2 },
+    { ReservedConcurrentExecutions: DEFAULT_TIMINGS.reservedConcurrency },
   ]);
 });
 
 test("dev deploys into a new account and is gone when it is destroyed", () => {
-  const stack = new PaymentWorkerStack(newApp(), "Stack", dev);
+  const stack = new PaymentWorkerStack(newApp(), "Stack", DEV);
   const template = Template.fromStack(stack);
 
   expect(stack.terminationProtection).toBe(false);
@@ -38,7 +69,7 @@ test("dev deploys into a new account and is gone when it is destroyed", () => {
 });
 
 test("dev declares what points the function at local servers, empty; prod declares none of it", () => {
-  expect(variables(templateOf(dev))).toMatchObject({
+  expect(variables(templateOf(DEV))).toMatchObject({
     Variables: {
       STRIPE_API_KEY: "",
       STRIPE_API_BASE: "",
@@ -46,15 +77,23 @@ test("dev declares what points the function at local servers, empty; prod declar
       AWS_ENDPOINT_URL_SQS: "",
     },
   });
-  expect(JSON.stringify(variables(templateOf(prod)))).not.toMatch(/STRIPE_API|AWS_ENDPOINT/);
+  expect(JSON.stringify(variables(templateOf(PROD)))).not.toMatch(/STRIPE_API|AWS_ENDPOINT/);
 });
 
-test("a stage names an alarm topic and a secret that exist already", () => {
+test("a stage names its account, an alarm topic and a secret that exist already", () => {
+  const env = { account: "111122223333", region: "eu-west-1" };
   const alarmTopicArn = "arn:aws:sns:eu-west-1:111122223333:on-call";
   const stripeSecretArn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-AbCdEf";
 
-  const template = templateOf({ ...prod, alarmTopicArn, stripeSecretArn });
+  const stack = new PaymentWorkerStack(newApp(), "Stack", {
+    ...PROD,
+    env,
+    alarmTopicArn,
+    stripeSecretArn,
+  });
+  const template = Template.fromStack(stack);
 
+  expect(stack).toMatchObject(env);
   expect(propertiesOf(template, "AWS::CloudWatch::Alarm")[0]).toMatchObject({
     AlarmActions: [alarmTopicArn],
   });
@@ -63,7 +102,7 @@ test("a stage names an alarm topic and a secret that exist already", () => {
 });
 
 test("the outputs are what the commands of this project read", () => {
-  expect(Object.keys(templateOf(dev).toJSON()["Outputs"]).toSorted()).toStrictEqual([
+  expect(Object.keys(templateOf(DEV).toJSON()["Outputs"]).toSorted()).toStrictEqual([
     "DlqUrl",
     "FunctionName",
     "LogGroupName",

@@ -3,16 +3,35 @@ import { Template } from "aws-cdk-lib/assertions";
 import type { Construct } from "constructs";
 import cdk from "../../cdk.json" with { type: "json" };
 import { PaymentWorker, type PaymentWorkerProps } from "../../infra/payment-worker.ts";
+import type { Stage } from "../../infra/stages.ts";
+import { TIMINGS } from "../support/timings.ts";
 
 // CDK's own validator takes seconds; `cdk synth` runs it, a template test gains nothing from it.
 process.env["CDK_VALIDATION"] = "false";
+
+// The stages of infra/stages.ts before anybody has set anything there, written out: what a test
+// expects of them stays true when somebody does.
+export const DEV: Stage = {
+  name: "dev",
+  removalPolicy: RemovalPolicy.DESTROY,
+  customerManagedKey: false,
+  reserveConcurrency: false,
+  samLocal: true,
+};
+export const PROD: Stage = {
+  name: "prod",
+  removalPolicy: RemovalPolicy.RETAIN,
+  customerManagedKey: true,
+  reserveConcurrency: true,
+  samLocal: false,
+};
 
 /** An app with the feature flags that a deployment has. */
 export function newApp(outdir?: string): App {
   return new App({ context: cdk.context, ...(outdir && { outdir }) });
 }
 
-/** The template of a stack that holds one payment worker and what `props` adds to the stack. */
+/** The template of a stack that holds one `paymentWorker` and what `props` adds to the stack. */
 export function templateOf(
   props: (stack: Stack) => Partial<PaymentWorkerProps> = () => ({}),
 ): Template {
@@ -21,6 +40,7 @@ export function templateOf(
   return Template.fromStack(stack);
 }
 
+/** A payment worker with the timings of test/support/timings.ts, but for what `props` changes. */
 export function paymentWorker(
   scope: Construct,
   props: Partial<PaymentWorkerProps> = {},
@@ -28,6 +48,7 @@ export function paymentWorker(
   return new PaymentWorker(scope, "PaymentWorker", {
     removalPolicy: RemovalPolicy.DESTROY,
     ...props,
+    timings: { ...TIMINGS, ...props.timings },
   });
 }
 
