@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { MEMORY_MB } from "../../infra/worker.ts";
-import { DEFAULT_TIMINGS } from "../../lib/timing.ts";
+import { DEFAULT_TIMINGS, violations } from "../../lib/timing.ts";
 import { limitsOf } from "../../scripts/capacity/limits.ts";
 import { planFor } from "../../scripts/capacity/plan.ts";
 import type { Load, Plan } from "../../scripts/capacity/plan.ts";
 import { simulate } from "../../scripts/capacity/queue-simulation.ts";
+import { TIMINGS } from "../support/timings.ts";
 
 const STRIPE_DEFAULT: Load = {
   rate: 20,
@@ -54,12 +54,21 @@ function run(load: Load, { batchSize, concurrency, memoryMb }: Plan, times: numb
   return simulate(setting, times, random(1));
 }
 
-test("for Stripe's default rate, the plan is what the stack deploys", () => {
-  expect(planFor(STRIPE_DEFAULT)).toMatchObject({
-    batchSize: DEFAULT_TIMINGS.batchSize,
-    concurrency: DEFAULT_TIMINGS.eventSourceConcurrency,
-    memoryMb: MEMORY_MB,
-  });
+test("for Stripe's default rate, the plan is what docs/scale.md calls the defaults", () => {
+  expect(planFor(STRIPE_DEFAULT)).toMatchObject({ batchSize: 5, concurrency: 2, memoryMb: 512 });
+});
+
+test.each(SCALE)("the plan for $rate payments a second breaks no rule of the timings", (load) => {
+  const { batchSize, concurrency } = planFor(load);
+
+  const planned = {
+    ...TIMINGS,
+    batchSize,
+    eventSourceConcurrency: concurrency,
+    reservedConcurrency: concurrency,
+    stripeRequestsPerSecond: load.stripePerSecond,
+  };
+  expect(violations(planned)).toEqual([]);
 });
 
 test("the costs of a million payments by Stripe's default rate", () => {
@@ -198,10 +207,15 @@ test("npm run capacity answers with the settings and the first limit, and refuse
   const script = fileURLToPath(new URL("../../scripts/capacity.ts", import.meta.url));
   const capacity = (...args: string[]) => promisify(execFile)(process.execPath, [script, ...args]);
 
-  const { stdout } = await capacity("--rate", "20");
+  const { stdout } = await capacity("--rate", "20", "--latency", "500", "--stripe-rate", "25");
 
   expect(stdout).toContain("batch size          5\n");
   expect(stdout).toContain("      24.8/s  Stripe: 25 requests/s on one endpoint\n");
+  // What the command takes for granted follows the deployment.
+  const { chargeLatencyMs, stripeRequestsPerSecond } = DEFAULT_TIMINGS;
+  expect((await capacity("--rate", "20")).stdout).toContain(
+    `, ${chargeLatencyMs} ms at Stripe, ${stripeRequestsPerSecond.toLocaleString("en")}/s allowed`,
+  );
   await expect(capacity("--rate", "-3")).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--rate") as string,
