@@ -36,9 +36,16 @@ How
 Examples
   npm run payments -- send --amount 80 --currency jpy
   npm run payments -- send --id order-1 --repeat 3                   charged once
-  npm run payments -- send --payment-method pm_card_chargeDeclined   recorded as declined
   npm run payments -- send --count 500 --shape sns
   npm run payments -- send --stack PaymentWorker-dev --customer cus_123 --payment-method pm_456
+
+On the local stack, what a payment may become:
+  --payment-method pm_card_chargeDeclined          declined (card_declined)
+  --payment-method pm_card_threeDSecureRequired    declined (authentication_required)
+  --payment-method pm_usBankAccount_processing     processing
+  --payment-method pm_card_foo                     rejected: Stripe knows no such PaymentMethod
+  --customer cus_missing                           rejected: Stripe knows no such customer
+  --currency xyz                                   refused by the worker: not sent to Stripe
 
 Needs the queue. Other places: payments --help. A message sent to a deployed stack is charged with the
 key in that stack's secret, and if that is a live key, with somebody's money.
