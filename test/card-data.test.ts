@@ -13,6 +13,10 @@ test.each([
   "3782 822463 10005",
   "3056 930902 5904",
   "6205 5000 0000 0000 004",
+  "3782-822463-10005",
+  "my card 4000 0566 5566 5556 please",
+  "(4000-0566-5566-5556)",
+  "amex: 3782 822463 10005, thanks",
   "card=4242424242424242;",
   "4242.4242.4242.4242",
   "4242  4242  4242  4242",
@@ -33,6 +37,10 @@ test.each([
   ["7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b", "is a UUID"],
   ["12345678-1234-4123-8123-123456789012", "is a UUID of digits only"],
   ["00000000-0000-0000-0000-000000000000", "is the nil UUID"],
+  ["7b3f-4000-0566-5566-5556", "is a part of a longer id"],
+  ["4000-0566-5566-5556-7b3f", "is a part of a longer id"],
+  ["1-3782-822463-10005", "is a part of a longer id"],
+  ["3782-822463-10005-1", "is a part of a longer id"],
   ["order-1001", "is an order number"],
 ])("%s is not: it %s", (text) => {
   expect(containsCardNumber(text)).toBe(false);
@@ -59,13 +67,27 @@ test.each([
   "security-code",
   "Card Security Code",
   "cvcCode",
+  "cvvcode",
+  "card_cvc2",
+  "csc",
+  "cav2",
+  "card-verification-code",
 ])("a field called %s would hold a security code", (name) => {
   expect(namesSecurityCode(name)).toBe(true);
 });
 
-test.each(["cid", "csv", "discount", "verification", "code", "currency"])(
-  "a field called %s would not",
-  (name) => {
-    expect(namesSecurityCode(name)).toBe(false);
-  },
-);
+test.each([
+  "cid",
+  "csv",
+  "discount",
+  "verification",
+  "code",
+  "currency",
+  "cvcount",
+  "cscore",
+  "vcsc",
+  "cvccodes",
+  "xcvvcode",
+])("a field called %s would not", (name) => {
+  expect(namesSecurityCode(name)).toBe(false);
+});
