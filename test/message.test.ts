@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { decodeMessage } from "../lib/message.ts";
 import { explainRefusal, RULES } from "../lib/refusal.ts";
 import type { Rule } from "../lib/refusal.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
@@ -14,7 +14,7 @@ const PLAIN = { id: "order-1001", createdAt: "2026-11-29T11:59:00Z", ...PAYMENT 
 
 const decode = (body: unknown, schemaVersion?: string) => {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return decodeMessage(text, NOW, DEFAULT_WORKER_TIMINGS, schemaVersion);
+  return decodeMessage(text, NOW, WORKER_TIMINGS, schemaVersion);
 };
 
 test("a plain message is decoded into its id and its payment", () => {
@@ -84,11 +84,14 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["amount", "amount", { amount: true }],
   ["currency", "currency", { currency: "euro" }],
   ["currency", "currency", { currency: "abc" }],
+  ["currency", "currency", { currency: ["eur"] }],
   ["currency", "currency", { currency: "ﬀx" }],
   ["customer", "customer", { customer: "ada" }],
   ["customer", "customer", { customer: "cus_" }],
+  ["customer", "customer", { customer: "xcus_ada" }],
   ["customer", "customer", { customer: "cus_a/../x" }],
   ["paymentMethod", "payment_method", { paymentMethod: "card_1" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "xpm_visa" }],
   ["paymentMethod", "required", { paymentMethod: undefined }],
   ["description", "description", { description: "" }],
   ["description", "description", { description: "x".repeat(1_001) }],
@@ -101,6 +104,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
     { statementDescriptorSuffix: "123" },
   ],
   ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "A*" }],
+  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "*A" }],
   [
     "statementDescriptorSuffix",
     "statement_descriptor_suffix",
