@@ -16,7 +16,7 @@ const LOCAL = {
 /** For a queue in AWS, its URL gives the region; any other URL is its own endpoint. */
 export function sqsFor(queueUrl: string): SQSClient {
   const url = URL.parse(queueUrl);
-  if (!url) throw new UsageError(`--queue-url must be a URL, as in the stack's QueueUrl output.`);
+  if (!url) throw new UsageError(`"${queueUrl}" is not the URL of a queue.`);
   const region = awsRegion(url);
   if (region !== undefined) return new SQSClient({ region });
   return new SQSClient({ endpoint: url.origin, ...LOCAL });

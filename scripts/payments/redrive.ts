@@ -14,11 +14,12 @@ import { nameOf, warnings } from "./dlq.ts";
 import { followUp, type Ended } from "./follow-up.ts";
 import { interruptSignal } from "./interrupt.ts";
 import { depthOf } from "./look.ts";
+import { refuseEmptyIds } from "./message-id.ts";
 import { moveSelected } from "./move-selected.ts";
 import { moveAll } from "./move-task.ts";
 import { plural, printJson, table } from "./print.ts";
 import { isReason } from "./reason.ts";
-import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
+import { findTarget, need, refuseOtherThanQueueUrl, TARGET_OPTIONS } from "./target.ts";
 
 const HELP = `
 npm run payments -- redrive (--id ID… | --reason REASON… | --all) [options]
@@ -86,6 +87,8 @@ export async function run(args: string[]): Promise<void> {
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]}" is not an option of redrive: use --id. See --help.`);
   }
+  refuseEmptyIds(values.id);
+  refuseOtherThanQueueUrl("--to", values.to);
   const choice = readChoice(values);
   const waitMs = 1_000 * wholeNumber("--wait", values.wait, 0);
   const target = await findTarget(values);

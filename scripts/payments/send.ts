@@ -11,6 +11,7 @@ import { messageBody, SHAPES, type Shape } from "../message-body.ts";
 import { isLocal, sqsFor } from "./clients.ts";
 import { confirm } from "./confirm.ts";
 import { interruptSignal } from "./interrupt.ts";
+import { refuseEmptyIds } from "./message-id.ts";
 import { plural, printJson } from "./print.ts";
 import { startProgress } from "./progress.ts";
 import { findTarget, need, TARGET_OPTIONS } from "./target.ts";
@@ -77,6 +78,7 @@ export async function run(args: string[]): Promise<void> {
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]}" is not an option of send. See --help.`);
   }
+  if (values.id !== undefined) refuseEmptyIds([values.id]);
   const repeat = positiveInteger("--repeat", values.repeat);
   const messages = values.file === undefined ? compose(values) : readBodies(values.file);
   const queueUrl = need(await findTarget(values), "queueUrl");

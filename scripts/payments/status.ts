@@ -10,6 +10,7 @@ import { deadLettersOf, explainMissing, lookForDeadLetters } from "./explain-mis
 import { explainRecord, type Explanation } from "./explain-record.ts";
 import { interruptSignal } from "./interrupt.ts";
 import { findAtStripe, retrieveAtStripe, type Found } from "./look-at-stripe.ts";
+import { refuseEmptyIds } from "./message-id.ts";
 import { linkFor } from "./payment-intent-link.ts";
 import { instant, printJson } from "./print.ts";
 import { startProgress } from "./progress.ts";
@@ -59,6 +60,7 @@ export async function run(args: string[]): Promise<void> {
     args,
   );
   if (ids.length === 0) throw new UsageError("Name at least one message id. See --help.");
+  refuseEmptyIds(ids);
   const target = await findTarget(values);
   using access = values.stripe ? await stripeFor(target, 1) : undefined;
   const link = access?.link ?? linkFor(target);

@@ -38,9 +38,15 @@ export type Target = {
 /**
  * What the flags name, else the running local stack.
  *
- * @throws UsageError when there is neither, or a stack or a file of outputs cannot be read
+ * @throws UsageError when there is neither, a flag is empty or no queue's URL, or a stack or a file of
+ * outputs cannot be read
  */
 export async function findTarget(flags: Flags): Promise<Target> {
+  for (const option of Object.keys(TARGET_OPTIONS) as (keyof Flags)[]) {
+    if (flags[option] === "") throw new UsageError(`--${option} is empty: set it first.`);
+  }
+  refuseOtherThanQueueUrl("--queue-url", flags["queue-url"]);
+  refuseOtherThanQueueUrl("--dlq-url", flags["dlq-url"]);
   const named: Target["resources"] = {};
   for (const [resource, { flag }] of Object.entries(RESOURCES)) {
     if (flags[flag] !== undefined) named[resource as Resource] = flags[flag];
@@ -66,6 +72,13 @@ export async function findTarget(flags: Flags): Promise<Target> {
   }
   const { queueUrl, dlqUrl, tableName } = local;
   return { name: "the local stack", resources: { queueUrl, dlqUrl, tableName }, local };
+}
+
+/** @throws UsageError for what is given and cannot be a queue's URL */
+export function refuseOtherThanQueueUrl(option: string, given: string | undefined): void {
+  if (given !== undefined && !/^https?:$/.test(URL.parse(given)?.protocol ?? "")) {
+    throw new UsageError(`${option} must be the URL of a queue.`);
+  }
 }
 
 /** @throws UsageError when the target does not have it, with the flag that names it */

@@ -103,7 +103,42 @@ test.each<[string, string[], string]>([
   [
     "a queue that is no URL",
     ["payments.ts", "send", "--queue-url", "payments"],
-    "--queue-url must be a URL",
+    "--queue-url must be the URL of a queue.",
+  ],
+  [
+    "a dead-letter queue that is no URL",
+    ["payments.ts", "dlq", "--dlq-url", "payments-dlq"],
+    "--dlq-url must be the URL of a queue.",
+  ],
+  [
+    "a flag that is empty",
+    ["payments.ts", "dlq", "--stack", ""],
+    "--stack is empty: set it first.",
+  ],
+  [
+    "an empty id to explain",
+    ["payments.ts", "status", "order-1", ""],
+    "A message id is empty: set ID first.",
+  ],
+  [
+    "an empty id to redrive",
+    ["payments.ts", "redrive", "--id", ""],
+    "A message id is empty: set ID first.",
+  ],
+  [
+    "an empty id to send",
+    ["payments.ts", "send", "--id", ""],
+    "A message id is empty: set ID first.",
+  ],
+  [
+    "an empty queue to redrive to",
+    ["payments.ts", "redrive", "--all", "--to", ""],
+    "--to must be the URL of a queue.",
+  ],
+  [
+    "a queue to redrive to that is no URL",
+    ["payments.ts", "redrive", "--all", "--to", "notaqueue"],
+    "--to must be the URL of a queue.",
   ],
   [
     "outputs that are not there",
