@@ -328,7 +328,7 @@ test("after failures in a row the poller pauses longer each time, and a success 
 });
 
 test("a message whose deletion failed comes again", async () => {
-  const { send, start, of } = await prepare({}, 1, { refusedDeletes: 1 });
+  const { send, start, of } = await prepare({}, 4, { refusedDeletes: 1 });
   const id = await send({ do: "respond" });
 
   start();

@@ -26,9 +26,9 @@ const PATIENT = {
 };
 /** For tests that wait for a lease to lapse. */
 export const BRISK = {
-  functionTimeoutMs: 6_500,
-  visibilityTimeoutSeconds: 8,
-  env: { CALL_TIMEOUT_SECONDS: "1", STRIPE_TIMEOUT_SECONDS: "1" },
+  functionTimeoutMs: 9_000,
+  visibilityTimeoutSeconds: 10,
+  env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
 };
 
 type AtEnd = (end: () => void | Promise<void>) => void;

@@ -83,7 +83,9 @@ test("status still tells what it knows when the dead-letter queue cannot be look
 });
 
 test("status shows the last error, Stripe's request id and who comes next", async () => {
-  const operator = await startOperator({ env: { BACKOFF_BASE_SECONDS: "4" } });
+  const operator = await startOperator({
+    env: { BACKOFF_BASE_SECONDS: "60", BACKOFF_CAP_SECONDS: "60" },
+  });
   operator.stack.stripe.faults.outage("unavailable");
   await operator.send("order-1");
   await until(async () => (await operator.record("order-1"))?.["leaseExpiresAt"] === 0);
