@@ -43,7 +43,12 @@ export const refuse = (field: string, rule: Rule): { refusal: Refusal } => ({
 
 /** The refusal as one sentence for an operator. */
 export function explainRefusal({ field, rule }: Refusal): string {
-  return `${field} ${RULES[rule]}.`;
+  const isId = field === "id" || field === "meta.id";
+  const sentence =
+    rule === "card_number" && isId
+      ? "holds what looks like a card number; use a UUID instead"
+      : RULES[rule];
+  return `${field} ${sentence}.`;
 }
 
 /**

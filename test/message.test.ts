@@ -249,3 +249,14 @@ test("a refusal is one sentence that names the field and the rule", () => {
   );
   for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
 });
+
+test.each([
+  ["id", "id holds what looks like a card number; use a UUID instead."],
+  ["meta.id", "meta.id holds what looks like a card number; use a UUID instead."],
+  [
+    "metadata.card",
+    "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",
+  ],
+])("a card number in %s is refused with what to send in its place", (field, sentence) => {
+  expect(explainRefusal({ field, rule: "card_number" })).toBe(sentence);
+});

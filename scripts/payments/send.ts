@@ -177,11 +177,28 @@ function readBodies(file: string): Message[] {
       cause: error,
     });
   }
-  if (!file.endsWith(".jsonl")) return [{ label: file, body: text }];
-  return text
-    .split("\n")
-    .map((body, line) => ({ label: `${file}:${line + 1}`, body }))
-    .filter(({ body }) => body.trim() !== "");
+  const bodies = file.endsWith(".jsonl")
+    ? text
+        .split("\n")
+        .map((body, line) => ({ label: `${file}:${line + 1}`, body }))
+        .filter(({ body }) => body.trim() !== "")
+    : [{ label: file, body: text }];
+  // The worker would refuse it, for a reason that leads nowhere: it reads like a message with odd fields.
+  const event = bodies.find(({ body }) => isLambdaEvent(body));
+  if (event) {
+    throw new UsageError(
+      `${event.label} is an SQS event: use npm run invoke -- ${file}; --file takes the body alone.`,
+    );
+  }
+  return bodies;
+}
+
+function isLambdaEvent(body: string): boolean {
+  try {
+    return Array.isArray((JSON.parse(body) as { Records?: unknown } | null)?.Records);
+  } catch {
+    return false; // not JSON: to be refused by the worker, as somebody wants to see
+  }
 }
 
 function positiveInteger(option: string, value: string): number {

@@ -99,6 +99,11 @@ test.each<[string, string[], string]>([
     ["payments.ts", "send", "--file", "none.json"],
     "--file none.json cannot be read",
   ],
+  [
+    "an SQS event in place of a body",
+    ["payments.ts", "send", "--file", join(ROOT, "events", "payment.json")],
+    "payment.json is an SQS event: use npm run invoke -- /",
+  ],
   ["no queue to send to", ["payments.ts", "send"], "start one with `npm start`"],
   [
     "a queue that is no URL",
