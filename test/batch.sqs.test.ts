@@ -11,7 +11,7 @@ import type { Records } from "../lib/claim.ts";
 import type { ChargeAnswer, Charges } from "../lib/protocol.ts";
 import type { IdempotencyRecord } from "../lib/record.ts";
 import type { LogLine } from "../lib/report.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const client = new SQSClient({ region: "us-east-1" });
 const sqs = mockClient(client);
@@ -49,7 +49,7 @@ function prepare(
   const handler = sqsHandler({
     records,
     charges,
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     queue: { client, url: "https://sqs.us-east-1.amazonaws.com/123456789012/payments" },
     functionName: "payment-worker",
     now: () => NOW,

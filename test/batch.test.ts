@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { allUnavailable, processBatch, retryDelaySeconds } from "../lib/batch.ts";
 import type { Result } from "../lib/batch.ts";
 import type { IdempotencyRecord } from "../lib/record.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const NOW = 1_795_953_600_000;
 
@@ -26,8 +26,7 @@ const body = (id: string) =>
 const bug = () => {
   throw new RangeError("no clock");
 };
-const delay = (of: Result, random: number) =>
-  retryDelaySeconds(of, DEFAULT_WORKER_TIMINGS, NOW, random);
+const delay = (of: Result, random: number) => retryDelaySeconds(of, WORKER_TIMINGS, NOW, random);
 
 test.each([
   [1, 15, 30],
@@ -90,7 +89,7 @@ test("a bug that one message hits does not bring the others back", async () => {
     receiveCount: 1,
   }));
   const deps = {
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => NOW,
     newOwner: () => "owner-1",
     records: {
@@ -124,7 +123,7 @@ test("a copy in the batch of a message that fails is no take-over of its own", a
     receiveCount: 2,
   }));
   const deps = {
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => NOW,
     newOwner: () => "owner-2",
     records: {
@@ -158,7 +157,7 @@ test("a clock that cannot be read fails each message by itself, not the batch", 
     body: "{}",
     receiveCount: 1,
   };
-  const deps = { timings: DEFAULT_WORKER_TIMINGS, now: bug } as unknown as Parameters<
+  const deps = { timings: WORKER_TIMINGS, now: bug } as unknown as Parameters<
     typeof processBatch
   >[1];
 
@@ -180,7 +179,7 @@ test("payments that differ under one id in a batch run one after another", async
     receiveCount: 1,
   }));
   const deps = {
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => NOW,
     newOwner: () => `owner-${claimed.length + 1}`,
     records: {
@@ -217,7 +216,7 @@ test("a refused message is told by its id where that was readable", async () => 
     body: text,
     receiveCount: 1,
   }));
-  const deps = { timings: DEFAULT_WORKER_TIMINGS, now: () => NOW } as unknown as Parameters<
+  const deps = { timings: WORKER_TIMINGS, now: () => NOW } as unknown as Parameters<
     typeof processBatch
   >[1];
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { acquire, TableError } from "../lib/claim.ts";
 import type { Claim, ClaimDeps, Records } from "../lib/claim.ts";
 import type { IdempotencyRecord } from "../lib/record.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
 const HOUR = 3_600_000;
@@ -40,7 +40,7 @@ function table(answers: {
   };
   const deps: ClaimDeps = {
     records,
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => NOW,
     newOwner: () => "owner-2",
   };

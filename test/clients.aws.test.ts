@@ -10,7 +10,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 
 import { addressOf, dynamoDb, secretsManager, sqs } from "../lib/clients.aws.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 beforeEach(() => {
   vi.stubEnv("AWS_REGION", "eu-central-1");
@@ -52,7 +52,7 @@ const put = new PutCommand({
 
 test("a table that does not answer is asked three times, each for a third of the call's time", async () => {
   const { seen, endpoint } = await startDynamoDb({ silent: true });
-  const client = dynamoDb({ ...DEFAULT_WORKER_TIMINGS, callTimeoutMs: 300 }, { endpoint });
+  const client = dynamoDb({ ...WORKER_TIMINGS, callTimeoutMs: 300 }, { endpoint });
 
   const call = client.send(put, { abortSignal: AbortSignal.timeout(5_000) });
 
@@ -68,9 +68,9 @@ test("a table that does not answer is asked three times, each for a third of the
 test("a request is signed with the function's role, and what is undefined is left out", async () => {
   const { seen, endpoint } = await startDynamoDb({ silent: false });
 
-  await dynamoDb(DEFAULT_WORKER_TIMINGS, { endpoint }).send(put);
+  await dynamoDb(WORKER_TIMINGS, { endpoint }).send(put);
   vi.stubEnv("AWS_SESSION_TOKEN", "token");
-  await dynamoDb(DEFAULT_WORKER_TIMINGS, { endpoint }).send(put);
+  await dynamoDb(WORKER_TIMINGS, { endpoint }).send(put);
 
   const [withKeys, withSession] = seen.map(({ headers }) => headers);
   expect(withKeys?.authorization).toMatch(/ Credential=AKIDLOCAL\/\d{8}\/eu-central-1\/dynamodb\//);
@@ -85,7 +85,7 @@ test("a request is signed with the function's role, and what is undefined is lef
 test("connections to AWS are the given agent's", async () => {
   const httpsAgent = new Agent();
   const connect = vi.spyOn(httpsAgent, "createConnection");
-  const client = dynamoDb(DEFAULT_WORKER_TIMINGS, { endpoint: "https://127.0.0.1:9", httpsAgent });
+  const client = dynamoDb(WORKER_TIMINGS, { endpoint: "https://127.0.0.1:9", httpsAgent });
 
   await expect(client.send(put)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   expect(connect).toHaveBeenCalled();
@@ -97,7 +97,7 @@ test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
     vi.stubEnv(variable, undefined);
 
     for (const client of [dynamoDb, sqs, secretsManager]) {
-      expect(() => client(DEFAULT_WORKER_TIMINGS)).toThrow(
+      expect(() => client(WORKER_TIMINGS)).toThrow(
         new Error(
           "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
         ),
@@ -107,11 +107,11 @@ test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
 );
 
 test("the table's address is the region's, or the one that the environment names", async () => {
-  const regional = await addressOf(dynamoDb(DEFAULT_WORKER_TIMINGS));
+  const regional = await addressOf(dynamoDb(WORKER_TIMINGS));
   vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:4000");
-  const general = await addressOf(dynamoDb(DEFAULT_WORKER_TIMINGS));
+  const general = await addressOf(dynamoDb(WORKER_TIMINGS));
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:4001");
-  const own = await addressOf(dynamoDb(DEFAULT_WORKER_TIMINGS));
+  const own = await addressOf(dynamoDb(WORKER_TIMINGS));
 
   expect(regional.href).toBe("https://dynamodb.eu-central-1.amazonaws.com/");
   expect(general.href).toBe("http://127.0.0.1:4000/");

@@ -5,15 +5,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../lib/message.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
 import { alteredMessage, NOW, validMessage, write } from "./message.generators.ts";
 import { verdict } from "./message.oracle.ts";
 import { STRANGE_NUMBERS } from "./message.strange.ts";
 import { SEED } from "./support/seed.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 /** What the decoder would have charged, or undefined for what it refuses. */
 function decoded(body: string): unknown {
-  const result = decodeMessage(body, NOW, DEFAULT_WORKER_TIMINGS);
+  const result = decodeMessage(body, NOW, WORKER_TIMINGS);
   if (result.kind === "refused") return undefined;
   const { id, payment } = result.message;
   return { id, payment };
@@ -124,7 +124,7 @@ test.each([100, 3_000, 5_000, 100_000])(
     ];
 
     for (const value of deep) {
-      const decoded = decodeMessage(`{${good},"extra":${value}}`, NOW, DEFAULT_WORKER_TIMINGS);
+      const decoded = decodeMessage(`{${good},"extra":${value}}`, NOW, WORKER_TIMINGS);
       expect(decoded.kind).toBe("refused");
     }
   },

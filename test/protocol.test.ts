@@ -6,7 +6,7 @@ import type { PaymentMessage } from "../lib/message.ts";
 import { describeError, processMessage } from "../lib/protocol.ts";
 import type { ChargeAnswer, Charges } from "../lib/protocol.ts";
 import type { AttemptError, IdempotencyRecord } from "../lib/record.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
 const HOUR = 3_600_000;
@@ -80,7 +80,7 @@ async function deliver(script: Script) {
   const deps = {
     records,
     charges,
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => now,
     newOwner: () => "owner-1",
   };

@@ -12,11 +12,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { processBatch } from "../lib/batch.ts";
 import { stripeCharges } from "../lib/charges.stripe.ts";
 import { fixedKey } from "../lib/stripe-key.secretsmanager.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
 import { alteredMessage, NOW, validMessage, write } from "./message.generators.ts";
 import { verdict } from "./message.oracle.ts";
 import type { Valid } from "./message.oracle.ts";
 import { SEED } from "./support/seed.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const pair = ([name, value]: readonly [string, unknown]): string => `${name}=${String(value)}`;
 
@@ -60,7 +60,7 @@ async function reaching(body: string): Promise<Seen[]> {
 
   await processBatch(
     [delivery],
-    { records, charges, timings: DEFAULT_WORKER_TIMINGS, now: () => NOW, newOwner: () => "owner" },
+    { records, charges, timings: WORKER_TIMINGS, now: () => NOW, newOwner: () => "owner" },
     { remainingMs: () => 60_000 },
   );
   return seen.slice(before);

@@ -12,7 +12,7 @@ import { recordsTable } from "../lib/records.dynamodb.ts";
 import { rehearse } from "../lib/rehearsal.http.ts";
 import type { LogLine } from "../lib/report.ts";
 import { fixedKey } from "../lib/stripe-key.secretsmanager.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../lib/timing.ts";
+import { WORKER_TIMINGS } from "./support/timings.ts";
 
 test("the worker's own handler claims, charges and completes two messages at the stand-in", async () => {
   vi.stubEnv("AWS_REGION", "us-east-1");
@@ -22,7 +22,7 @@ test("the worker's own handler claims, charges and completes two messages at the
 
   await rehearse((standIn) => {
     const endpoint = standIn.href;
-    const timings = DEFAULT_WORKER_TIMINGS;
+    const timings = WORKER_TIMINGS;
     return sqsHandler({
       records: recordsTable(dynamoDb(timings, { endpoint }), "records"),
       charges: stripeCharges(fixedKey("sk_test_rehearsal"), standIn),

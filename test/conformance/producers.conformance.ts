@@ -8,7 +8,6 @@ import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { decodeMessage } from "../../lib/message.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
 import checkedIn from "../producers/babelqueue.json" with { type: "json" };
 import type { SqsSubject } from "./scenarios/sqs-api.ts";
 import { startMoto } from "./servers/aws.ts";
@@ -16,6 +15,7 @@ import { sqsClient } from "./servers/clients.ts";
 import { INSTALLED } from "./servers/process.ts";
 import type { ExternalServer } from "./servers/process.ts";
 import { createQueues } from "./servers/queues.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const PAYMENT = {
   amount: 1200,
@@ -25,7 +25,7 @@ const PAYMENT = {
 };
 
 const decode = (body: string, schemaVersion?: string) =>
-  decodeMessage(body, Date.now(), DEFAULT_WORKER_TIMINGS, schemaVersion);
+  decodeMessage(body, Date.now(), WORKER_TIMINGS, schemaVersion);
 
 test("what BabelQueue's library produces today is read, and is what is checked in", () => {
   const script = fileURLToPath(new URL("../producers/make-babelqueue.py", import.meta.url));

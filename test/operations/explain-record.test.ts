@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { IdempotencyRecord } from "../../lib/record.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
 import { explainRecord } from "../../scripts/payments/explain-record.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
@@ -18,7 +18,7 @@ const CLAIM: IdempotencyRecord = {
 
 function explain(changes: Partial<IdempotencyRecord>) {
   const record = { ...CLAIM, ...changes };
-  const { state, lines } = explainRecord(record, DEFAULT_WORKER_TIMINGS, NOW, (id) => `see ${id}`);
+  const { state, lines } = explainRecord(record, WORKER_TIMINGS, NOW, (id) => `see ${id}`);
   return { state, ...Object.fromEntries(lines) } as Record<string, string>;
 }
 

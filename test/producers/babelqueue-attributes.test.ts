@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 
 import { sqsHandler } from "../../lib/batch.sqs.ts";
 import type { LogLine } from "../../lib/report.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
 import produced from "./babelqueue.json" with { type: "json" };
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 // A minute after the messages of babelqueue.json were made.
 const NOW = 1_795_980_789_855;
@@ -32,7 +32,7 @@ async function handle(attributes: SQSMessageAttributes | undefined) {
     charges: { create: unexpected, find: unexpected },
     queue: { client: { send: async () => ({}) } as unknown as SQSClient, url: "http://queue" },
     functionName: "payment-worker",
-    timings: DEFAULT_WORKER_TIMINGS,
+    timings: WORKER_TIMINGS,
     now: () => NOW,
     random: () => 0.5,
     newOwner: () => "this one",

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../../lib/message.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 type Produced = {
   name: string;
@@ -29,7 +29,7 @@ const PAYMENT = {
 };
 
 const decode = (body: string, schemaVersion?: string) =>
-  decodeMessage(body, NOW, DEFAULT_WORKER_TIMINGS, schemaVersion);
+  decodeMessage(body, NOW, WORKER_TIMINGS, schemaVersion);
 
 /** The first message of the fixture, changed. */
 const changed = (change: (envelope: Record<string, unknown>) => void): string => {

@@ -6,7 +6,7 @@ import { CloudEvent } from "cloudevents";
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../../lib/message.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const PAYMENT = {
@@ -18,7 +18,7 @@ const PAYMENT = {
 const PLAIN = { id: "order-1001", createdAt: "2026-11-29T11:59:00Z", ...PAYMENT };
 const READ = { kind: "message", message: { id: "order-1001", payment: PAYMENT } };
 
-const decode = (body: unknown) => decodeMessage(JSON.stringify(body), NOW, DEFAULT_WORKER_TIMINGS);
+const decode = (body: unknown) => decodeMessage(JSON.stringify(body), NOW, WORKER_TIMINGS);
 
 const sns = (message: string, changes: object = {}) => ({
   Type: "Notification",

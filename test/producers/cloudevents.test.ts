@@ -4,7 +4,7 @@ import { CloudEvent, HTTP } from "cloudevents";
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../../lib/message.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const PAYMENT = {
@@ -14,7 +14,7 @@ const PAYMENT = {
   paymentMethod: "pm_card_visa",
 };
 
-const decode = (body: unknown) => decodeMessage(String(body), NOW, DEFAULT_WORKER_TIMINGS);
+const decode = (body: unknown) => decodeMessage(String(body), NOW, WORKER_TIMINGS);
 
 const event = (changes: object = {}) =>
   new CloudEvent({
@@ -55,7 +55,7 @@ test("an event with every optional attribute and an extension is read, and its t
 test("an id that the SDK minted is read as it is", () => {
   const minted = new CloudEvent({ type: "t", source: "s", data: PAYMENT });
 
-  const decoded = decodeMessage(minted.toString(), Date.now(), DEFAULT_WORKER_TIMINGS);
+  const decoded = decodeMessage(minted.toString(), Date.now(), WORKER_TIMINGS);
 
   expect(decoded).toEqual({ kind: "message", message: { id: minted.id, payment: PAYMENT } });
 });

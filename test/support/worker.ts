@@ -21,11 +21,11 @@ import { dynamoDb, sqs } from "../../lib/clients.aws.ts";
 import { recordsTable } from "../../lib/records.dynamodb.ts";
 import type { LogLine } from "../../lib/report.ts";
 import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing.ts";
 import type { WorkerTimings } from "../../lib/timing.ts";
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";
+import { WORKER_TIMINGS } from "./timings.ts";
 
 export const START = Date.parse("2026-11-29T12:00:00Z");
 
@@ -88,7 +88,7 @@ export async function startWorker(
     AWS_ENDPOINT_URL_DYNAMODB: table.url,
     AWS_ENDPOINT_URL_SQS: queue.url,
   });
-  const timings = { ...DEFAULT_WORKER_TIMINGS, ...options.timings };
+  const timings = { ...WORKER_TIMINGS, ...options.timings };
   const lines: LogLine[] = [];
   const client = new SQSClient({ endpoint: queue.url });
   const handler = sqsHandler({
