@@ -23,8 +23,15 @@ export const DEMO_TIMINGS: Timings = {
   ...WORKER,
   functionTimeoutMs: 2_000,
   visibilityTimeoutMs: 12_000, // what a killed worker's message waits: the demo's longest wait
+  batchWindowMs: 0,
+  // What a laptop carries, whatever the deployment does.
+  batchSize: 5,
+  eventSourceConcurrency: 2,
+  reservedConcurrency: 2,
   maxReceiveCount: 5,
   outageMs: 2_000,
+  stripeRequestsPerSecond: 25, // the local Stripe has no limit of its own
+  chargeLatencyMs: 500,
 };
 
 export const DEMO_WORKER = checkedWorker(DEMO_TIMINGS, WORKER);

@@ -18,10 +18,14 @@ const TIMINGS: Timings = {
   ...DEFAULT_TIMINGS,
   functionTimeoutMs: 5_000,
   visibilityTimeoutMs: 30_000, // what the message of a killed worker waits when nobody helps
+  batchWindowMs: 0,
   batchSize: 1, // a process has one message, so that a point's process is known
   eventSourceConcurrency: 2, // two deliveries overlap
+  reservedConcurrency: 2,
   maxReceiveCount: 8,
   outageMs: 3_000,
+  stripeRequestsPerSecond: 25, // the local Stripe has no limit of its own
+  chargeLatencyMs: 500,
 };
 
 /** `keyWindowMs`: how long the worker trusts Stripe to know its key; the default when absent. */

@@ -19,11 +19,15 @@ const TIMINGS: Timings = {
   ...DEFAULT_TIMINGS,
   functionTimeoutMs: 4_000,
   visibilityTimeoutMs: 24_000,
+  batchWindowMs: 0,
+  // What a laptop carries, whatever the deployment does.
+  batchSize: 5,
   eventSourceConcurrency: 4,
   reservedConcurrency: 4,
   maxReceiveCount: 6,
   outageMs: 5_000,
   stripeRequestsPerSecond: 50, // the local Stripe has no limit of its own
+  chargeLatencyMs: 500,
 };
 
 export function soakWorker(): WorkerSettings {
