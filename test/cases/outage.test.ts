@@ -1,5 +1,5 @@
 // Everything fails at Stripe for an hour, and the messages must outlast it: the worker's own code on
-// virtual time, with the timings that are deployed.
+// virtual time, with timings whose rule asks for an hour.
 
 import type { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -10,12 +10,12 @@ import { sqsHandler } from "../../lib/batch.sqs.ts";
 import { stripeCharges } from "../../lib/charges.stripe.ts";
 import { recordsTable } from "../../lib/records.dynamodb.ts";
 import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
-import { DEFAULT_TIMINGS } from "../../lib/timing.ts";
 import { createQueue } from "../../simulation/queue.ts";
 import type { QueuedMessage } from "../../simulation/queue.ts";
 import { createStripe } from "../../simulation/stripe.ts";
 import { createTable } from "../../simulation/table.ts";
 import { serve } from "../conformance/servers/simulated-stripe.ts";
+import { TIMINGS } from "../support/timings.ts";
 
 const START = Date.parse("2026-11-29T12:00:00Z");
 const OUTAGE_MS = 3_600_000;
@@ -28,7 +28,7 @@ const MESSAGES = 40;
 async function outlast(random: () => number) {
   const clock = { now: START };
   const now = () => clock.now;
-  const { maxReceiveCount, visibilityTimeoutMs, queueRetentionMs: retentionMs } = DEFAULT_TIMINGS;
+  const { maxReceiveCount, visibilityTimeoutMs, queueRetentionMs: retentionMs } = TIMINGS;
   const settings = { now, maxReceiveCount, visibilityTimeoutMs, retentionMs };
   const queue = createQueue<string>({ ...settings, takesStaleReceipts: false });
   const table = createTable({
@@ -64,7 +64,7 @@ async function outlast(random: () => number) {
       url: "http://queue",
     },
     functionName: "payment-worker",
-    timings: DEFAULT_TIMINGS,
+    timings: TIMINGS,
     now,
     random,
     newOwner: () => `owner-${Math.random()}`,
@@ -79,7 +79,7 @@ async function outlast(random: () => number) {
     const waiting = queue.messages.filter(({ place }) => place === "queue");
     if (waiting.length === 0) break;
     clock.now = Math.max(clock.now, Math.min(...waiting.map(({ visibleAt }) => visibleAt)));
-    const batch = queue.receivable().slice(0, DEFAULT_TIMINGS.batchSize);
+    const batch = queue.receivable().slice(0, TIMINGS.batchSize);
     const failed = await invoke(batch);
     for (const message of batch) {
       if (!failed.includes(message.sqsMessageId)) queue.remove(message.receipt);

@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
-import { DEFAULT_TIMINGS, TIMING_VARIABLES, violations } from "../../lib/timing.ts";
+import { TIMING_VARIABLES, violations } from "../../lib/timing.ts";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack, type Stack, type StackOptions } from "../../local/stack.ts";
 import { LOCAL_WORKER } from "../../local/worker-settings.ts";
+import { TIMINGS } from "../support/timings.ts";
 
 const SCRIPTED = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 
@@ -120,7 +121,7 @@ test("the local timings keep every rule that a deployment has to keep", () => {
 
   expect(
     violations({
-      ...DEFAULT_TIMINGS,
+      ...TIMINGS,
       ...(Object.fromEntries(worker) as object),
       functionTimeoutMs: LOCAL_WORKER.functionTimeoutMs,
       visibilityTimeoutMs: LOCAL_WORKER.visibilityTimeoutSeconds * 1_000,

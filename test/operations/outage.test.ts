@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import {
-  DEFAULT_TIMINGS,
   shortestOutageCoveredMs,
   timingVariables,
   violations,
@@ -11,13 +10,14 @@ import {
 } from "../../lib/timing.ts";
 import { startOperator, until } from "./operator.ts";
 import { startSecret } from "./secrets.ts";
+import { TIMINGS } from "../support/timings.ts";
 
 const PAYMENTS = 40;
 const STRIPE_PER_SECOND = 25;
 
 /** Seconds for minutes; SQS counts visibility in whole seconds, so no back-off is below one. */
 const SCALED: Timings = {
-  ...DEFAULT_TIMINGS,
+  ...TIMINGS,
   stripeTimeoutMs: 1_000,
   callTimeoutMs: 1_000,
   deadlineReserveMs: 250,
@@ -36,10 +36,10 @@ const WORKER = {
   env: timingVariables(SCALED),
 };
 
-test("the back-off covers the outage, in the deployed timings and in these", () => {
+test("the back-off covers an outage of an hour, and one of twelve seconds in these timings", () => {
   // Half of 30 + 60 + 120 + 240 + 480 + 8 × 900 s, and of 1 + 2 + 11 × 3 s: a wait is at least half.
-  expect(shortestOutageCoveredMs(DEFAULT_TIMINGS)).toBe(4_065_000);
-  expect(DEFAULT_TIMINGS.outageMs).toBe(3_600_000);
+  expect(shortestOutageCoveredMs(TIMINGS)).toBe(4_065_000);
+  expect(TIMINGS.outageMs).toBe(3_600_000);
   expect(shortestOutageCoveredMs(SCALED)).toBe(18_000);
   expect(violations(SCALED)).toEqual([]);
   expect(violations({ ...SCALED, maxReceiveCount: 9 })).toEqual([
