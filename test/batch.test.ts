@@ -81,6 +81,17 @@ test("a batch is unavailable only when each of its messages is", () => {
   expect(allUnavailable([])).toBe(false);
 });
 
+test.each([
+  "stripe_unavailable",
+  "stripe_rate_limited",
+  "stripe_configuration",
+  "table_unavailable",
+] as const)("a batch that failed with %s alone is unavailable", (kind) => {
+  const failed = result({ decision: "transient", error: { kind } });
+
+  expect(allUnavailable([failed, failed])).toBe(true);
+});
+
 test("a bug that one message hits does not bring the others back", async () => {
   const deliveries = ["hit", "spared"].map((id) => ({
     sqsMessageId: `sqs-${id}`,
