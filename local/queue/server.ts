@@ -16,11 +16,15 @@ export type QueueRequest = { queue?: string; bodies: string[] };
 export type Queues = { queueUrl: string; queueArn: string; dlqUrl: string; dlqArn: string };
 
 export type QueueServer = AwsJsonServer<QueueRequest> & {
-  /** A queue and its dead-letter queue, named `<name>-dlq`. Times are in seconds. */
+  /**
+   * A queue and its dead-letter queue, named `<name>-dlq`, which keeps messages as long as SQS can.
+   * Times are in seconds.
+   */
   createQueues: (settings: {
     name: string;
     visibilityTimeoutSeconds: number;
     maxReceiveCount: number;
+    /** The queue's own; SQS's default is four days. */
     retentionSeconds?: number;
   }) => Promise<Queues>;
   /** What is in a queue. Not logged, and no fault touches it. */
@@ -28,6 +32,9 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
   /** How many messages are in a queue, by state. Not logged, and no fault touches it. */
   depth: (queueUrl: string) => Promise<Depth>;
 };
+
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
+const LONGEST_RETENTION_SECONDS = "1209600";
 
 /** What fauxqs puts into its queue URLs: a name that need not resolve. */
 const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
@@ -106,14 +113,16 @@ export async function startQueue(options: { port?: number } = {}): Promise<Queue
   return {
     ...server,
     async createQueues({ name, visibilityTimeoutSeconds, maxReceiveCount, retentionSeconds }) {
-      const retention = retentionSeconds && { MessageRetentionPeriod: String(retentionSeconds) };
       const dlqName = `${name}-dlq`;
       const dlqArn = arnOf(dlqName);
-      await fauxqs.call("CreateQueue", { QueueName: dlqName, Attributes: { ...retention } });
+      await fauxqs.call("CreateQueue", {
+        QueueName: dlqName,
+        Attributes: { MessageRetentionPeriod: LONGEST_RETENTION_SECONDS },
+      });
       await fauxqs.call("CreateQueue", {
         QueueName: name,
         Attributes: {
-          ...retention,
+          ...(retentionSeconds && { MessageRetentionPeriod: String(retentionSeconds) }),
           VisibilityTimeout: String(visibilityTimeoutSeconds),
           RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dlqArn, maxReceiveCount }),
         },

@@ -56,7 +56,7 @@ test("createQueues makes a queue and its dead-letter queue as it was told", asyn
   });
   expect(deadLetter).toMatchObject({
     QueueArn: "arn:aws:sqs:us-east-1:000000000000:orders-dlq",
-    MessageRetentionPeriod: "3600",
+    MessageRetentionPeriod: "1209600",
   });
 });
 

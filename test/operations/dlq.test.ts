@@ -35,11 +35,11 @@ test("dlq shows every message with its reason, oldest first", async () => {
   const rows = stdout.split("\n");
   expect(rows[0]).toMatch(/^message +age +left +Stripe request +reason/);
   expect(rows[1]).toMatch(
-    /^order-2 +\d+ s +4 d +refused\/amount +amount must be an integer of minor units/,
+    /^order-2 +\d+ s +14 d +refused\/amount +amount must be an integer of minor units/,
   );
-  expect(rows[2]).toMatch(/^order-1 +\d+ s +4 d +conflict +Its message id was used before/);
+  expect(rows[2]).toMatch(/^order-1 +\d+ s +14 d +conflict +Its message id was used before/);
   expect(rows[3]).toMatch(
-    /^order-3 +\d+ s +4 d +req_\w+ +stripe_rejected\/resource_missing +Stripe calls the request invalid: resource_missing, parameter customer\.$/,
+    /^order-3 +\d+ s +14 d +req_\w+ +stripe_rejected\/resource_missing +Stripe calls the request invalid: resource_missing, parameter customer\.$/,
   );
   expect(stdout).toContain("3 messages.");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -73,7 +73,7 @@ test("dlq --summary has one paragraph a reason, with what helps", async () => {
   const { stdout } = await operator.payments("dlq", "--summary");
 
   const [first, , , last] = stdout.split("\n\n");
-  expect(first).toMatch(/^2 messages {3}refused\/amount {3}oldest order-2, \d+ s old, 4 d left\n/);
+  expect(first).toMatch(/^2 messages {3}refused\/amount {3}oldest order-2, \d+ s old, 14 d left\n/);
   expect(first).toContain("The sender mends it and sends it again");
   expect(last).toBe("4 messages in all.\n");
 });
