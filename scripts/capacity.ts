@@ -9,7 +9,7 @@ import { readArguments, runCommand, UsageError } from "./command.ts";
 const HELP = `
 Settings, costs and limits for a load of payments.
 
-  npm run capacity -- --rate 20
+  npm run capacity -- --rate 15
 
   --rate         payments a second, 0.001 to 100000
   --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.chargeLatencyMs})
@@ -55,7 +55,7 @@ function report(load: Load): string {
     `concurrency         ${plan.concurrency}${sources > 1 ? `, over ${sources} queues` : ""}`,
     `memory              ${plan.memoryMb} MB`,
     `a full batch takes  ${plan.batchMs.toFixed(0)} ms`,
-    `sustained           ${perSecond(plan.sustained)} payments${plan.sustained < load.rate ? ": the rest waits in the queue" : ""}`,
+    `carries             ${carries(load.rate, plan.sustained)}`,
     `table writes        ${perSecond(plan.writeUnitsPerSecond)} units`,
     "",
     "a million payments cost",
@@ -71,6 +71,12 @@ function report(load: Load): string {
     ),
     "",
   ].join("\n");
+}
+
+function carries(asked: number, sustained: number): string {
+  const payments = perSecond(sustained);
+  if (sustained >= asked) return `${payments} payments`;
+  return `${payments}, less than the ${perSecond(asked)} asked for: a burst waits, a steady load grows the queue by ${perSecond(asked - sustained)}; ask Stripe for a higher rate (--stripe-rate)`;
 }
 
 function dollars(cost: number): string {

@@ -14,7 +14,7 @@ import { simulate } from "../../scripts/capacity/queue-simulation.ts";
 import { TIMINGS } from "../support/timings.ts";
 
 const STRIPE_DEFAULT: Load = {
-  rate: 20,
+  rate: 15,
   latencyMs: 500,
   stripePerSecond: 25,
   duplicates: 0.01,
@@ -76,10 +76,10 @@ test("the costs of a million payments by Stripe's default rate", () => {
 
   const rounded = Object.entries(costs).map(([service, cost]) => [service, cost.toFixed(2)]);
   expect(Object.fromEntries(rounded)).toEqual({
-    Lambda: "0.79",
+    Lambda: "0.93",
     DynamoDB: "1.64",
-    SQS: "0.57",
-    Logs: "0.58",
+    SQS: "0.60",
+    Logs: "0.60",
     "Secrets Manager": "0.00",
   });
 });
@@ -191,7 +191,7 @@ test("docs/scale.md says what the plan says", () => {
   expect(page).toContain(
     `$${slow.reduce((sum, cost) => sum + cost, 0).toFixed(2)} a million at one`,
   );
-  expect(page).toContain("| $0.79 | $1.64 | $0.57 | $0.58 | $3.59 |"); // as above
+  expect(page).toContain("| $0.93 | $1.64 | $0.60 | $0.60 | $3.78 |"); // as above
   expect(limitsOf(largest, planFor(largest)).map(({ reachedAt }) => reachedAt)).toEqual([
     expect.closeTo(1_960, -1), // the page's numbers, to three digits
     expect.closeTo(16_600, -2),
@@ -207,10 +207,16 @@ test("npm run capacity answers with the settings and the first limit, and refuse
   const script = fileURLToPath(new URL("../../scripts/capacity.ts", import.meta.url));
   const capacity = (...args: string[]) => promisify(execFile)(process.execPath, [script, ...args]);
 
-  const { stdout } = await capacity("--rate", "20", "--latency", "500", "--stripe-rate", "25");
+  const settings = ["--latency", "500", "--stripe-rate", "25"];
+  const { stdout } = await capacity("--rate", "15", ...settings);
+  const { stdout: tooMuch } = await capacity("--rate", "20", ...settings);
 
   expect(stdout).toContain("batch size          5\n");
   expect(stdout).toContain("      24.8/s  Stripe: 25 requests/s on one endpoint\n");
+  expect(stdout).toContain("carries             17.9/s payments\n");
+  expect(tooMuch).toContain(
+    "carries             17.9/s, less than the 20/s asked for: a burst waits, a steady load grows the queue by 2.1/s; ask Stripe for a higher rate (--stripe-rate)\n",
+  );
   // What the command takes for granted follows the deployment.
   const { chargeLatencyMs, stripeRequestsPerSecond } = DEFAULT_TIMINGS;
   expect((await capacity("--rate", "20")).stdout).toContain(
