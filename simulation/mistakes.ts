@@ -185,7 +185,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     name: "retries without backing off",
     lesson: "An outage at Stripe uses up every message's receives.",
-    edits: one("timing.ts", "backoffCapMs: 15 * MINUTE,", "backoffCapMs: 30 * SECOND,"),
+    edits: one(
+      "batch.ts",
+      "backoffCeilingMs(timings, delivery.receiveCount)",
+      "timings.backoffBaseMs",
+    ),
   },
 
   // Identity and money
@@ -302,7 +306,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     name: "trusts Stripe's keys for longer than a day",
     lesson: "Stripe promises 24 hours.",
-    edits: one("timing.ts", "keyWindowMs: 23 * HOUR,", "keyWindowMs: 25 * HOUR,"),
+    edits: one(
+      "protocol.ts",
+      "now() - claim.firstClaimedAt >= timings.keyWindowMs",
+      "now() - claim.firstClaimedAt >= 25 * 3_600_000",
+    ),
   },
   {
     name: "loses firstClaimedAt on take-over",
@@ -337,7 +345,7 @@ export const MISTAKES: readonly Mistake[] = [
     name: "forgets a record after a day",
     lesson:
       "The memory has to outlive every redelivery: queue, dead-letter queue and the operator's holiday.",
-    edits: one("timing.ts", "recordTtlMs: 35 * DAY,", "recordTtlMs: 1 * DAY,"),
+    edits: one("claim.ts", "now + timings.recordTtlMs", "now + 86_400_000"),
   },
   {
     name: "accepts messages of any age",
