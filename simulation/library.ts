@@ -7,15 +7,11 @@ import type * as batch from "../lib/batch.sqs.ts";
 import type * as charges from "../lib/charges.stripe.ts";
 import type * as records from "../lib/records.dynamodb.ts";
 import type * as keys from "../lib/stripe-key.secretsmanager.ts";
-import type * as timing from "../lib/timing.ts";
 import type { Rule } from "./rules.ts";
 
-type Modules = typeof batch & typeof charges & typeof records & typeof keys & typeof timing;
+type Modules = typeof batch & typeof charges & typeof records & typeof keys;
 
-export type Library = Pick<
-  Modules,
-  "sqsHandler" | "stripeCharges" | "recordsTable" | "fixedKey" | "DEFAULT_TIMINGS"
->;
+export type Library = Pick<Modules, "sqsHandler" | "stripeCharges" | "recordsTable" | "fixedKey">;
 
 /** A mistake: in `file` of lib/, `find` is replaced by `replace`. */
 export type Mistake = {
@@ -68,7 +64,6 @@ export async function loadLibrary(mistake?: Mistake): Promise<Library> {
       ...((await import(`${LIB}charges.stripe.ts`)) as Modules),
       ...((await import(`${LIB}records.dynamodb.ts`)) as Modules),
       ...((await import(`${LIB}stripe-key.secretsmanager.ts`)) as Modules),
-      ...((await import(`${LIB}timing.ts`)) as Modules),
     };
     const [missed] = pending;
     if (missed)

@@ -9,6 +9,7 @@ import { connectNextClient } from "./connection.ts";
 import type { Library } from "./library.ts";
 import { bodyOf } from "./plan.ts";
 import type { Request, Response } from "./stripe.ts";
+import { TIMINGS } from "./timings.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";
 
 export type Sandbox = {
@@ -93,7 +94,7 @@ export function createSandbox(
   const handler = library.sqsHandler({
     records: library.recordsTable(table as unknown as DynamoDBDocumentClient, "records"),
     charges: library.stripeCharges(library.fixedKey("rk_test_simulation")),
-    timings: library.DEFAULT_TIMINGS,
+    timings: TIMINGS,
     queue: { client: queue as unknown as SQSClient, url: "https://queue.test/payments" },
     functionName: "payment-worker",
     now: () => world.now + (world.plan.clocks[invocation.slot] ?? 0),

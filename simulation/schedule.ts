@@ -11,6 +11,7 @@ import type { Plan } from "./plan.ts";
 import { createSandbox, virtualTimers } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { possibleSteps } from "./steps.ts";
+import { TIMINGS } from "./timings.ts";
 import { createWorld } from "./world.ts";
 import type { Invocation, Witness, World } from "./world.ts";
 
@@ -101,8 +102,7 @@ export function createRunner(library: Library): Runner {
     const { mostSteps = TOO_MANY_STEPS } = settings;
     const { choose } = chooser;
     const vary = exhaustive ? () => 0 : (options: number) => choose(Array(options).fill(1));
-    const { DEFAULT_TIMINGS: timings } = library;
-    world = createWorld(plan, timings, choose, vary, witness, observers, only);
+    world = createWorld(plan, TIMINGS, choose, vary, witness, observers, only);
     broken = undefined;
     // What still waits in the last schedule's world waits for ever.
     idle.push(...busy);

@@ -5,7 +5,6 @@ import * as batch from "../../lib/batch.sqs.ts";
 import * as charges from "../../lib/charges.stripe.ts";
 import * as records from "../../lib/records.dynamodb.ts";
 import * as keys from "../../lib/stripe-key.secretsmanager.ts";
-import * as timing from "../../lib/timing.ts";
 import { drawn } from "../../simulation/choices.ts";
 import { explore } from "../../simulation/explore.ts";
 import { exhaustivePlans } from "../../simulation/plans.ts";
@@ -16,7 +15,7 @@ vi.mock("../../lib/http.stripe.ts", () => import("../../simulation/connection.ts
 
 const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-const run = createRunner({ ...batch, ...charges, ...records, ...keys, ...timing });
+const run = createRunner({ ...batch, ...charges, ...records, ...keys });
 afterAll(() => {
   performance.now = now;
   AbortSignal.timeout = timeout;

@@ -1,10 +1,12 @@
 // As much of the simulation as fits into the test run; `npm run simulate` goes further.
 import { expect, test } from "vitest";
 
+import { violations } from "../../lib/timing.ts";
 import { missed } from "../../simulation/coverage.ts";
 import { exhaustivePlans } from "../../simulation/plans.ts";
 import { runTasks } from "../../simulation/pool.ts";
 import type { Task } from "../../simulation/thread.ts";
+import { TIMINGS } from "../../simulation/timings.ts";
 
 // With one fault these have most of the schedules: here they run with none.
 const LARGE = new Set(["repeats, and workers whose clocks differ", "one id, two amounts"]);
@@ -32,4 +34,8 @@ test("every fault struck every request, and a delivery ended in every way", () =
   }
 
   expect(missed(counts)).toEqual([]);
+});
+
+test("the simulation's timings keep every rule that a deployment has to keep", () => {
+  expect(violations(TIMINGS)).toEqual([]);
 });
