@@ -5,11 +5,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import * as sns from "aws-cdk-lib/aws-sns";
+import { SqsSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { expect, onTestFinished, test } from "vitest";
+import { encryptionKey } from "../../infra/encryption-key.ts";
 import { PaymentWorker } from "../../infra/payment-worker.ts";
 import { COMMAND_ENV } from "../support/command.ts";
-import { newApp } from "./synth.ts";
+import { newApp, propertiesOf } from "./synth.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -30,6 +35,38 @@ test("another app places two workers beside its own resources, in one stack", ()
     expect.stringMatching(/^CardsWorkerQueuesPayments/),
     expect.stringMatching(/^DebitsWorkerQueuesPayments/),
   ]);
+});
+
+test("a topic and a rule that send to an encrypted queue may use its key", () => {
+  const stack = new Stack(newApp(), "Shop");
+  const worker = new PaymentWorker(stack, "Payments", {
+    removalPolicy: RemovalPolicy.RETAIN,
+    encryptionKey: encryptionKey(stack, "Key", RemovalPolicy.RETAIN),
+  });
+  const topicArn = "arn:aws:sns:eu-west-1:111111111111:orders";
+
+  sns.Topic.fromTopicArn(stack, "Orders", topicArn).addSubscription(
+    new SqsSubscription(worker.queue),
+  );
+  const rule = new Rule(stack, "PaymentRequested", {
+    eventPattern: { detailType: ["PaymentRequested"] },
+  });
+  rule.addTarget(new SqsQueue(worker.queue));
+
+  const [key] = propertiesOf(Template.fromStack(stack), "AWS::KMS::Key");
+  const policy = key?.["KeyPolicy"] as { Statement: { Principal: object }[] } | undefined;
+  const allowed = (Service: string) =>
+    policy?.Statement.find(
+      ({ Principal }) => "Service" in Principal && Principal.Service === Service,
+    );
+  expect(allowed("sns.amazonaws.com")).toMatchObject({
+    Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+    Condition: { ArnEquals: { "aws:SourceArn": topicArn } },
+  });
+  expect(allowed("events.amazonaws.com")).toMatchObject({
+    Action: expect.arrayContaining(["kms:Decrypt", "kms:GenerateDataKey*"]) as string[],
+    Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
+  });
 });
 
 test("the app of docs/deploy.md synthesises as it stands there, with the outputs that the commands read", async () => {
