@@ -6,7 +6,6 @@ import { decodeMessage } from "../lib/message.ts";
 import { explainRefusal, RULES } from "../lib/refusal.ts";
 import type { Rule } from "../lib/refusal.ts";
 import { WORKER_TIMINGS } from "./support/timings.ts";
-import { WORKER_TIMINGS } from "./support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
