@@ -56,7 +56,9 @@ export function judge(evidence: Evidence): Verdict {
       deliveries: evidence.deliveries.get(id) ?? 0,
       stripeRequests: evidence.stripeRequests.get(id) ?? 0,
       charges: chargesOf(id, evidence).length,
-      ending: [...new Set(bodies.map((sent) => endingOf(sent, evidence)))].join(", and "),
+      ending: [...new Set(bodies.map((sent) => endingOf(sent, evidence)))]
+        .toSorted((a, b) => Number(a === DEAD_LETTER) - Number(b === DEAD_LETTER))
+        .join(", and "),
     };
   });
   const sum = (value: (row: Row) => number): number =>
@@ -79,6 +81,7 @@ export function isKept({ doubleCharges, lost, unfinished }: Verdict): boolean {
 }
 
 const LOST = "LOST";
+const DEAD_LETTER = "dead-letter queue";
 const UNFINISHED = "still in the queue";
 
 function chargesOf(id: string, { intents }: Evidence): Evidence["intents"] {
@@ -88,7 +91,7 @@ function chargesOf(id: string, { intents }: Evidence): Evidence["intents"] {
 function endingOf(sent: Sent, evidence: Evidence): string {
   const outcome = outcomeOf(sent, evidence);
   if (outcome !== undefined) return outcome;
-  if (evidence.deadLetters.includes(sent.body)) return "dead-letter queue";
+  if (evidence.deadLetters.includes(sent.body)) return DEAD_LETTER;
   return evidence.waiting.includes(sent.body) ? UNFINISHED : LOST;
 }
 

@@ -148,11 +148,14 @@ test("of one id with two amounts, the one that was not charged has to be in the 
 
   const kept = judge(evidence({ sent, deadLetters: [other] }));
   const broken = judge(evidence({ sent }));
+  const sentFirst = judge(evidence({ sent: sent.toReversed(), deadLetters: [other] }));
 
   expect(kept).toMatchObject({
     messages: 1,
     lost: 0,
     rows: [{ ending: "succeeded, and dead-letter queue" }],
   });
+  // The outcome first, whichever was sent first.
+  expect(sentFirst.rows).toMatchObject([{ ending: "succeeded, and dead-letter queue" }]);
   expect(broken.lost).toBe(1);
 });
