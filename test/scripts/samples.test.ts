@@ -7,7 +7,7 @@ import { startStack } from "../../local/stack.ts";
 
 const EVENTS = join(import.meta.dirname, "..", "..", "events");
 
-// What events/README.md says about samples that get old; patient calls, for a busy machine.
+// As npm run invoke raises them for samples that get old; patient calls, for a busy machine.
 const VARIABLES = {
   MAX_MESSAGE_AGE_SECONDS: "900000000",
   RECORD_TTL_SECONDS: "999000000",
