@@ -9,15 +9,20 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
+import { timingVariables } from "../../lib/timing.ts";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack, type StackOptions } from "../../local/stack.ts";
+import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
 import { COMMAND_ENV } from "../support/command.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
+/** What a local stack leaves at the defaults is written out here. */
+const LOCAL = { ...timingVariables(WORKER_TIMINGS), ...LOCAL_WORKER.env };
 /** Calls with time to spare, on a machine that does other things too. */
 const PATIENT = {
   functionTimeoutMs: 20_000,
@@ -48,7 +53,7 @@ export async function startOperator(
   const lines: Record<string, unknown>[] = [];
   const events: EventSourceEvent[] = [];
   const stack = await startStack({
-    worker: { ...PATIENT, ...worker, env: { ...PATIENT.env, ...worker.env } },
+    worker: { ...PATIENT, ...worker, env: { ...LOCAL, ...PATIENT.env, ...worker.env } },
     onEvent: (event) => events.push(event),
     onLog({ line }) {
       appendFileSync(logFile, `${line}\n`);
