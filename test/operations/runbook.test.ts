@@ -82,7 +82,7 @@ const SCENARIOS: Record<string, Scenario> = {
     async play({ stack, send, charges }, run) {
       const { dlqUrl } = stack.queues;
       await send("order-1", {}, dlqUrl);
-      await run("npm run payments -- dlq", /order-1 +\d+ s +4 d +unclaimed/);
+      await run("npm run payments -- dlq", /order-1 +\d+ s +14 d +unclaimed/);
       await run("npm run payments -- redrive --all --limit 10", /order-1 .+ succeeded/);
       await send("order-2", { currency: "xxx" }, dlqUrl);
       await run('npm run payments -- redrive --all --to "$ASIDE"', /1 message moved/);
