@@ -11,7 +11,7 @@ if (major < 24) {
       ": " +
       (fs.existsSync(bundled)
         ? "start it through npm (`npm run …`, `npx …`), which uses the Node 24 that is installed beside it.\n"
-        : "run `npm ci` with npm 11 or newer, which brings Node 24 along, or install Node 24 yourself.\n"),
+        : "run `npx npm@11 ci`, which brings Node 24 along (npm 10 leaves it out), or install Node 24 yourself.\n"),
   );
   process.exit(1);
 }

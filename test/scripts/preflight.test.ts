@@ -39,7 +39,7 @@ test("on an old Node without a bundled one the first line says what to do", asyn
   expect(await preflight("20.20.2", false)).toMatchObject({
     code: 1,
     stderr:
-      "This project needs Node 24, and this is Node 20.20.2: run `npm ci` with npm 11 or newer, which brings Node 24 along, or install Node 24 yourself.\n",
+      "This project needs Node 24, and this is Node 20.20.2: run `npx npm@11 ci`, which brings Node 24 along (npm 10 leaves it out), or install Node 24 yourself.\n",
   });
 });
 
