@@ -208,6 +208,7 @@ test.each([
   { status: 200, body: '"fine"' },
   { status: 200, body: "null" },
   { status: 200, body: '{"error":"busy"}' },
+  { status: 400, body: "{}" },
   { status: 429, body: '"Too many requests"' },
   { status: 429, body: "{}" },
   { status: 503, body: '{"message":"Service unavailable"}' },
