@@ -76,6 +76,11 @@ export function reasonOfAttempt({ attempt, lastError }: IdempotencyRecord): Reas
   };
 }
 
+/** Whether a dead letter can have this reason: its kind, before the slash, is one of REASON_KINDS. */
+export function isKnownReason(wanted: string): boolean {
+  return REASON_KINDS.includes(wanted.split("/")[0] ?? "");
+}
+
 /** Whether `--reason wanted` means this reason: the whole code, or the kind before the slash. */
 export function isReason(code: string, wanted: string): boolean {
   return code === wanted || code.startsWith(`${wanted}/`);
@@ -135,3 +140,14 @@ const EXPLAINED: Record<
     next: "See the function's log by the message id; redrive after it is mended.",
   }),
 };
+
+/** The kinds of reasons, each a `--reason` of its own. */
+export const REASON_KINDS: readonly string[] = [
+  "refused",
+  "conflict",
+  ...Object.keys(EXPLAINED),
+  "died",
+  "unclaimed",
+  "completed",
+  "held",
+];

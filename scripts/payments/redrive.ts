@@ -18,7 +18,7 @@ import { refuseEmptyIds } from "./message-id.ts";
 import { moveSelected } from "./move-selected.ts";
 import { moveAll } from "./move-task.ts";
 import { plural, printJson, table } from "./print.ts";
-import { isReason } from "./reason.ts";
+import { isKnownReason, isReason, REASON_KINDS } from "./reason.ts";
 import { findTarget, need, refuseOtherThanQueueUrl, TARGET_OPTIONS } from "./target.ts";
 
 const HELP = `
@@ -106,9 +106,7 @@ export async function run(args: string[]): Promise<void> {
   }
   if (chosen.length === 0) {
     if (values.json) printJson({ moved: 0, messages: [] });
-    say(
-      `Nothing to move: ${plural(letters.length, "message")} in the dead-letter queue, none chosen.`,
-    );
+    say(nothingChosen(letters));
     return;
   }
   say(proposal(chosen, queue.url, to));
@@ -148,6 +146,12 @@ function readChoice(values: {
   if (Number(id.length > 0) + Number(reason.length > 0) + Number(all) !== 1) {
     throw new UsageError("Say which messages to move: --id, --reason or --all. See --help.");
   }
+  for (const wanted of reason) {
+    if (isKnownReason(wanted)) continue;
+    throw new UsageError(
+      `--reason "${wanted}" is none that a dead letter can have: ${REASON_KINDS.join(", ")}, and what dlq --summary shows after the slash.`,
+    );
+  }
   const ids = new Set(id);
   return {
     wanted: ({ messageId, sqsMessageId, code }) =>
@@ -167,13 +171,35 @@ function wholeNumber(option: string, value: string, least: number, most = 999_99
   throw new UsageError(`${option} must be an integer from ${least} to ${most}, not "${value}".`);
 }
 
+function nothingChosen(letters: DeadLetter[]): string {
+  const sentence = `Nothing to move: ${plural(letters.length, "message")} in the dead-letter queue, none chosen.`;
+  const reasons = groupByReason(letters).map(({ code }) => code);
+  return reasons.length === 0 ? sentence : `${sentence} The reasons there: ${reasons.join(", ")}.`;
+}
+
 /** What would go where. */
 function proposal(chosen: DeadLetter[], from: string, to: string): string {
-  const rows = groupByReason(chosen).map(({ code, next, letters }) => {
-    const names = letters.slice(0, 5).map(nameOf).join(", ");
-    return [String(letters.length), code, letters.length > 5 ? `${names}, …` : names, next];
-  });
-  return `from  ${from}\nto    ${to}\n\n${table(["count", "reason", "messages", "what helps"], rows)}\n`;
+  const groups = groupByReason(chosen).map(
+    ({ code, why, next, letters }) => `${plural(letters.length, "message")}   ${code}
+  ${why}
+  ${next}
+  ${someNames(letters)}
+`,
+  );
+  return `from  ${from}\nto    ${to}\n\n${groups.join("\n")}`;
+}
+
+const LINE = 96;
+
+/** As many of their names as fit into a line, and one at the least. */
+function someNames(letters: DeadLetter[]): string {
+  let line = "";
+  for (const name of letters.map(nameOf)) {
+    const longer = line === "" ? name : `${line}, ${name}`;
+    if (line !== "" && longer.length > LINE) return `${line}, …`;
+    line = longer;
+  }
+  return line;
 }
 
 async function move(

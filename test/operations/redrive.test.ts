@@ -29,7 +29,9 @@ test("redrive without a terminal and without --yes shows what would go where, an
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(`from  ${operator.stack.queues.dlqUrl}`);
   expect(stderr).toContain(`to    ${operator.stack.queues.queueUrl}`);
-  expect(stderr).toMatch(/\n +1 +stripe_unavailable\/\w+ +order-1 +Redrive when Stripe is well/);
+  expect(stderr).toMatch(
+    /\n1 message {3}stripe_unavailable\/\w+\n {2}Stripe did not answer, .+\n {2}Redrive when Stripe is well: .+\n {2}order-1\n/,
+  );
   expect(stderr).toContain("Move 1 message? There is no terminal to ask at");
   expect(await operator.stack.queue.depth(operator.stack.queues.dlqUrl)).toMatchObject({
     visible: 1,
@@ -198,11 +200,40 @@ test("Ctrl-C during redrive --all cancels SQS's task, and nothing is lost", asyn
   expect(await operator.stack.queue.messages(queueUrl)).toEqual([]);
 });
 
+test("redrive shows as many names as fit into a line", async () => {
+  const operator = await startOperator();
+  const { dlqUrl } = operator.stack.queues;
+  const ids = ["a", "b", "c"].map((letter) => letter.repeat(47));
+  for (const id of ids) {
+    await operator.send(id, {}, dlqUrl);
+    await new Promise((resolve) => setTimeout(resolve, 2)); // SQS's clock counts whole ms
+  }
+
+  const { stderr } = await operator.payments("redrive", "--all");
+
+  expect(stderr).toContain(`\n  ${ids[0]}, ${ids[1]}, …\n`);
+});
+
+test("redrive --reason that nobody there has names the reasons that there are", async () => {
+  const operator = await prepare(1);
+
+  const { code, stderr } = await operator.payments("redrive", "--reason", "refused");
+
+  expect(stderr).toBe(
+    "Nothing to move: 1 message in the dead-letter queue, none chosen. The reasons there: unclaimed.\n",
+  );
+  expect(code).toBe(0);
+});
+
 test.each([
   [[], "Say which messages to move: --id, --reason or --all."],
   [["--all", "--id", "a"], "Say which messages to move: --id, --reason or --all."],
   [["--all", "--limit", "0"], '--limit must be an integer from 1 to 999999, not "0".'],
   [["--all", "--rate", "501"], '--rate must be an integer from 1 to 500, not "501".'],
+  [
+    ["--reason", "nonsense"],
+    '--reason "nonsense" is none that a dead letter can have: refused, conflict, stripe_unavailable, stripe_rate_limited, stripe_key_in_use, stripe_configuration, stripe_rejected, stripe_look_up, table_unavailable, deadline, unexpected, died, unclaimed, completed, held, and',
+  ],
   [["order-1"], '"order-1" is not an option of redrive: use --id.'],
 ])("redrive %j is called wrongly", async (args, sentence) => {
   const operator = await startOperator();
