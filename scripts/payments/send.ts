@@ -104,9 +104,12 @@ export async function run(args: string[]): Promise<void> {
     for (const { label, sqsMessageId } of sent) {
       console.log(`sent ${label}  (SQS MessageId ${sqsMessageId})`);
     }
-    console.log(
-      `${plural(messages.length, "message")}, ${plural(sent.length, "send")}, to ${queueUrl}`,
-    );
+    const left = sends.length - sent.length - failed.length;
+    const done =
+      left > 0
+        ? `interrupted: ${sent.length.toLocaleString("en-US")} of ${sends.length.toLocaleString("en-US")} sent`
+        : `${plural(messages.length, "message")}, ${plural(sent.length, "send")}`;
+    console.log(`${done}, to ${queueUrl}`);
   }
   if (signal.aborted) process.exitCode = 130;
 }

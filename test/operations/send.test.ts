@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startOperator } from "./operator.ts";
+import { startOperator, until } from "./operator.ts";
 
 test("what send --help lists for the local stack provokes the outcome that it names", async () => {
   const operator = await startOperator({ maxReceiveCount: 2 });
@@ -38,4 +38,21 @@ test("what send --help lists for the local stack provokes the outcome that it na
     ],
     ["--currency xyz refused by the worker: not sent to Stripe", "refused/currency"],
   ]);
+});
+
+test("Ctrl-C in the middle of sending says how many of how many were sent", async () => {
+  const operator = await startOperator();
+  const { queue } = operator.stack;
+  queue.faults.add(
+    { operation: "SendMessageBatch", times: Infinity },
+    { kind: "delayAfter", ms: 400 },
+  );
+
+  const { child, finished } = operator.command("send", "--count", "2000");
+  await until(() => (queue.counts()["SendMessageBatch"] ?? 0) > 1);
+  child.kill("SIGINT");
+  const { code, stdout } = await finished;
+
+  expect(stdout).toMatch(/\ninterrupted: \d+ of 2,000 sent, to http/);
+  expect(code).toBe(130);
 });
