@@ -12,7 +12,7 @@ export const RULES = {
   schema_version: "must be 1, the BabelQueue envelope this worker reads",
   job: "must name the kind of message, here or in its alias `urn`",
   message_id: "must be the sender's own id: 1 to 255 printable ASCII characters without spaces",
-  sender_time: "must be the sender's time",
+  sender_time: "must be the sender's time, such as 2026-11-29T12:00:00Z",
   sender_time_ahead: "must not be more than a day ahead of this worker's clock",
   message_too_old:
     "is older than this worker remembers, so it could be a second charge; check at Stripe and send a new message if it was never charged",
@@ -43,12 +43,17 @@ export const refuse = (field: string, rule: Rule): { refusal: Refusal } => ({
 
 /** The refusal as one sentence for an operator. */
 export function explainRefusal({ field, rule }: Refusal): string {
-  const isId = field === "id" || field === "meta.id";
-  const sentence =
-    rule === "card_number" && isId
-      ? "holds what looks like a card number; use a UUID instead"
-      : RULES[rule];
-  return `${field} ${sentence}.`;
+  return `${field} ${sentenceOf(field, rule)}.`;
+}
+
+function sentenceOf(field: string, rule: Rule): string {
+  if (rule === "card_number" && (field === "id" || field === "meta.id")) {
+    return "holds what looks like a card number; use a UUID instead";
+  }
+  if (rule === "sender_time" && field.endsWith("meta.created_at")) {
+    return "must be the sender's time in ms since 1970, such as 1795953600000";
+  }
+  return RULES[rule];
 }
 
 /**

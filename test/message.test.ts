@@ -260,3 +260,13 @@ test.each([
 ])("a card number in %s is refused with what to send in its place", (field, sentence) => {
   expect(explainRefusal({ field, rule: "card_number" })).toBe(sentence);
 });
+
+test.each([
+  ["time", "time must be the sender's time, such as 2026-11-29T12:00:00Z."],
+  [
+    "detail.meta.created_at",
+    "detail.meta.created_at must be the sender's time in ms since 1970, such as 1795953600000.",
+  ],
+])("a sender's time in %s that cannot be read is refused with one that can", (field, sentence) => {
+  expect(explainRefusal({ field, rule: "sender_time" })).toBe(sentence);
+});
