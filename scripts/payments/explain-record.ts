@@ -82,5 +82,7 @@ export function explainRecord(
 export function describeOutcome(outcome: Outcome): string {
   if (outcome.result !== "declined") return outcome.result;
   const { code, declineCode } = outcome;
-  return `declined (${declineCode ? `${code}, ${declineCode}` : code})`;
+  // authentication_required is both.
+  const codes = [...new Set([code, declineCode])].filter((one) => one !== undefined);
+  return `declined (${codes.join(", ")})`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { IdempotencyRecord } from "../../lib/record.ts";
-import { explainRecord } from "../../scripts/payments/explain-record.ts";
+import { describeOutcome, explainRecord } from "../../scripts/payments/explain-record.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
@@ -64,4 +64,17 @@ test("what Stripe rejected is mended before it is redriven, as dlq says", () => 
   expect(died["next"]).toContain(
     "in the dead-letter queue (payments dlq): See the function's log, then redrive. If it is gone,",
   );
+});
+
+test("a decline whose two codes are the same is told once", () => {
+  const declined = { result: "declined", code: "card_declined", declineCode: "lost_card" } as const;
+
+  expect(describeOutcome(declined)).toBe("declined (card_declined, lost_card)");
+  expect(
+    describeOutcome({
+      result: "declined",
+      code: "authentication_required",
+      declineCode: "authentication_required",
+    }),
+  ).toBe("declined (authentication_required)");
 });
