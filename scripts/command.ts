@@ -30,7 +30,9 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig["optio
     }
     return parsed;
   } catch (error) {
-    throw new UsageError(`${(error as Error).message} See --help.`, { cause: error });
+    // Node goes on with advice for arguments that nobody has here.
+    const [sentence] = (error as Error).message.split(/\.(?:\s|$)/);
+    throw new UsageError(`${sentence}. See --help.`, { cause: error });
   }
 }
 

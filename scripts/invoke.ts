@@ -16,8 +16,8 @@ stack that npm start keeps up; without one, a fresh stack for this one call.
 
 The worker refuses messages that are older than its memory, and the samples in events/ get old. So
 here it runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades, and the other
-timings as deployed: the event itself is never changed. The receipt handles of a file are nobody's, so the worker warns when it sets the
-visibility of a message that failed.
+timings as deployed: the event itself is never changed. The receipt handles of a file are nobody's,
+so the worker warns when it sets the visibility of a message that failed.
 
 Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
 `;

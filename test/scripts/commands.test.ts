@@ -78,7 +78,11 @@ test.each(["demo.ts", "start.ts", "payments.ts", "invoke.ts"])(
 );
 
 test.each<[string, string[], string]>([
-  ["an option that does not exist", ["payments.ts", "send", "--ammount", "5"], "'--ammount'"],
+  [
+    "an option that does not exist",
+    ["payments.ts", "send", "--ammount", "5"],
+    "Unknown option '--ammount'. See --help.\n",
+  ],
   [
     "an amount that is not an integer",
     ["payments.ts", "send", "--amount", "12.50"],
