@@ -31,7 +31,8 @@ Examples
   npm run payments -- status order-1
   npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod
 
-Needs the table, and the dead-letter queue for what has no record; --stripe needs the secret, or STRIPE_API_KEY. Other places: payments --help.
+Needs the table, and the dead-letter queue for what has no record; --stripe needs the secret, or
+STRIPE_API_KEY. Other places: payments --help.
 Exit status 3 when Stripe and a record do not agree, or Stripe does not answer.
 `;
 
