@@ -38,6 +38,10 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig["optio
 
 /** Runs a command. Exit status 2 for a usage error, 1 for any other; what `main` sets otherwise. */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(); // `| head` has read enough
+    throw error;
+  });
   try {
     await main();
   } catch (error) {

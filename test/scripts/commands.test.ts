@@ -264,3 +264,10 @@ test("after a stack was killed, send says that none is running", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain("No local stack is running");
 });
+
+test("a command whose reader has read enough ends in peace", async () => {
+  const { child, finished } = prepare().start("capacity.ts", "--rate", "15");
+  child.stdout.destroy();
+
+  expect(await finished).toMatchObject({ code: 0, stderr: "" });
+});
