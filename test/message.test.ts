@@ -270,3 +270,9 @@ test.each([
 ])("a sender's time in %s that cannot be read is refused with one that can", (field, sentence) => {
   expect(explainRefusal({ field, rule: "sender_time" })).toBe(sentence);
 });
+
+test("a time that can be read is not said to be unreadable", () => {
+  expect(explainRefusal({ field: "meta.created_at", rule: "sender_time_ahead" })).toBe(
+    "meta.created_at must not be more than a day ahead of this worker's clock.",
+  );
+});
