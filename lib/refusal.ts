@@ -47,7 +47,7 @@ export function explainRefusal({ field, rule }: Refusal): string {
 }
 
 function sentenceOf(field: string, rule: Rule): string {
-  if (rule === "card_number" && (field === "id" || field === "meta.id")) {
+  if (rule === "card_number" && /^(?:(?:detail|Message)\.)*(?:meta\.)?id$/.test(field)) {
     return "holds what looks like a card number; use a UUID instead";
   }
   if (rule === "sender_time" && field.endsWith("meta.created_at")) {

@@ -191,7 +191,7 @@ const STACK_RULES: Rule<Timings>[] = [
     "function-timeout",
     (t) => slowestDeliveryMs(t) < t.functionTimeoutMs && t.functionTimeoutMs <= 15 * MINUTE,
     (t) =>
-      `the slowest delivery (4 calls × ${s(t.callTimeoutMs)} + 2 Stripe calls × ${s(t.stripeTimeoutMs)} + reserve ${s(t.deadlineReserveMs)} = ${s(slowestDeliveryMs(t))}) must end before the function timeout (${s(t.functionTimeoutMs)}), which Lambda limits to 900 s; raise functionTimeoutMs or lower stripeTimeoutMs.`,
+      `the slowest delivery (4 calls × ${s(t.callTimeoutMs)} + 2 Stripe calls × ${s(t.stripeTimeoutMs)} + reserve ${s(t.deadlineReserveMs)} = ${s(slowestDeliveryMs(t))}) must end before the function timeout (${s(t.functionTimeoutMs)}), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.`,
   ),
   rule(
     "visibility-aws",
@@ -199,7 +199,7 @@ const STACK_RULES: Rule<Timings>[] = [
       t.visibilityTimeoutMs >= 6 * t.functionTimeoutMs + t.batchWindowMs &&
       t.visibilityTimeoutMs <= 12 * HOUR,
     (t) =>
-      `the visibility timeout (${s(t.visibilityTimeoutMs)}) must be at least 6 × the function timeout plus the batch window (${s(6 * t.functionTimeoutMs + t.batchWindowMs)}), AWS's rule for event sources, and at most 12 h; raise visibilityTimeoutMs.`,
+      `the visibility timeout (${s(t.visibilityTimeoutMs)}) must be at least 6 × the function timeout plus the batch window (${s(6 * t.functionTimeoutMs + t.batchWindowMs)}), AWS's rule for event sources, and at most 12 h; change visibilityTimeoutMs.`,
   ),
   rule(
     "lease-within-visibility",

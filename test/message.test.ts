@@ -253,6 +253,12 @@ test("a refusal is one sentence that names the field and the rule", () => {
 test.each([
   ["id", "id holds what looks like a card number; use a UUID instead."],
   ["meta.id", "meta.id holds what looks like a card number; use a UUID instead."],
+  ["detail.id", "detail.id holds what looks like a card number; use a UUID instead."],
+  ["Message.meta.id", "Message.meta.id holds what looks like a card number; use a UUID instead."],
+  [
+    "metadata.id",
+    "metadata.id holds what looks like a card number; send a PaymentMethod id instead.",
+  ],
   [
     "metadata.card",
     "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",

@@ -86,32 +86,32 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
   [
     { functionTimeoutMs: 57_001 },
     { functionTimeoutMs: 57_000 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (57 s), which Lambda limits to 900 s; raise functionTimeoutMs or lower stripeTimeoutMs.",
+    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (57 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
   ],
   [
     { stripeTimeoutMs: 21_499 },
     { stripeTimeoutMs: 21_500 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 21.5 s + reserve 5 s = 60 s) must end before the function timeout (60 s), which Lambda limits to 900 s; raise functionTimeoutMs or lower stripeTimeoutMs.",
+    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 21.5 s + reserve 5 s = 60 s) must end before the function timeout (60 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
   ],
   [
     { functionTimeoutMs: 900_000, visibilityTimeoutMs: 5_400_000 },
     { functionTimeoutMs: 900_001, visibilityTimeoutMs: 5_400_006 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (900.001 s), which Lambda limits to 900 s; raise functionTimeoutMs or lower stripeTimeoutMs.",
+    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (900.001 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
   ],
   [
     { visibilityTimeoutMs: 360_000 },
     { visibilityTimeoutMs: 359_999 },
-    "visibility-aws: the visibility timeout (359.999 s) must be at least 6 × the function timeout plus the batch window (360 s), AWS's rule for event sources, and at most 12 h; raise visibilityTimeoutMs.",
+    "visibility-aws: the visibility timeout (359.999 s) must be at least 6 × the function timeout plus the batch window (360 s), AWS's rule for event sources, and at most 12 h; change visibilityTimeoutMs.",
   ],
   [
     { batchWindowMs: 1_000, visibilityTimeoutMs: 361_000 },
     { batchWindowMs: 1_000, visibilityTimeoutMs: 360_000 },
-    "visibility-aws: the visibility timeout (360 s) must be at least 6 × the function timeout plus the batch window (361 s), AWS's rule for event sources, and at most 12 h; raise visibilityTimeoutMs.",
+    "visibility-aws: the visibility timeout (360 s) must be at least 6 × the function timeout plus the batch window (361 s), AWS's rule for event sources, and at most 12 h; change visibilityTimeoutMs.",
   ],
   [
     { visibilityTimeoutMs: 12 * HOUR, queueRetentionMs: 7 * DAY },
     { visibilityTimeoutMs: 12 * HOUR + 1, queueRetentionMs: 8 * DAY },
-    "visibility-aws: the visibility timeout (43200.001 s) must be at least 6 × the function timeout plus the batch window (360 s), AWS's rule for event sources, and at most 12 h; raise visibilityTimeoutMs.",
+    "visibility-aws: the visibility timeout (43200.001 s) must be at least 6 × the function timeout plus the batch window (360 s), AWS's rule for event sources, and at most 12 h; change visibilityTimeoutMs.",
   ],
   [
     { clockSkewMs: 300_000, keyWindowMs: 22 * HOUR },

@@ -14,13 +14,13 @@ const RULES: {
     rule: "visibility-aws",
     holds: { visibilityTimeoutMs: 360_000 },
     broken: { visibilityTimeoutMs: 359_000 },
-    says: /visibility-aws: .*359 s.*360 s.*raise visibilityTimeoutMs/,
+    says: /visibility-aws: .*359 s.*360 s.*change visibilityTimeoutMs/,
   },
   {
     rule: "function-timeout",
     holds: { functionTimeoutMs: 60_000 },
     broken: { functionTimeoutMs: 57_000 },
-    says: /function-timeout: .*57 s.*raise functionTimeoutMs/,
+    says: /function-timeout: .*57 s.*change functionTimeoutMs/,
   },
   {
     rule: "memory-outlives-redelivery",
