@@ -19,7 +19,7 @@ export default defineConfig({
     ],
     sequence: { sequencer: SoonestKill },
     env: { SEED: "1" }, // the same property tests for every mutant
-    testTimeout: 10_000, // a mutant that hangs
+    testTimeout: 20_000, // a mutant that hangs
     restoreMocks: true,
     unstubEnvs: true,
   },
