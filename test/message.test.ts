@@ -255,6 +255,7 @@ test.each([
   ["meta.id", "meta.id holds what looks like a card number; use a UUID instead."],
   ["detail.id", "detail.id holds what looks like a card number; use a UUID instead."],
   ["Message.meta.id", "Message.meta.id holds what looks like a card number; use a UUID instead."],
+  ["idea", "idea holds what looks like a card number; send a PaymentMethod id instead."],
   [
     "metadata.id",
     "metadata.id holds what looks like a card number; send a PaymentMethod id instead.",
