@@ -7,6 +7,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 import type { Stripe } from "stripe";
 
+import { isObject } from "./json.ts";
+
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>["httpClient"]>;
 
 /**
@@ -93,13 +95,9 @@ function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["make
 function parse(body: string, status: number): object {
   const json: unknown = JSON.parse(body);
   if (!isObject(json)) throw new Error("The reply is no JSON object.");
-  const { error } = json as { error?: unknown };
+  const { error } = json;
   if (error === undefined ? status >= 400 : !isObject(error)) {
     throw new Error("The reply is not one of Stripe's errors.");
   }
   return json;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -207,6 +207,7 @@ test("a character whose bytes come apart arrives whole", async () => {
 test.each([
   { status: 200, body: '"fine"' },
   { status: 200, body: "null" },
+  { status: 200, body: "[]" },
   { status: 200, body: '{"error":"busy"}' },
   { status: 400, body: "{}" },
   { status: 429, body: '"Too many requests"' },
