@@ -19,7 +19,7 @@ const MINUTES_1 = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
 
-// With the back-off of lib/timing.ts, 8 to 16 minutes after the first: longer than a blip.
+// With the shipped back-off, 8 to 16 minutes after the first: longer than a blip.
 const FAILED_RECEIVES = 6;
 
 /** What wakes an operator: each alarm's description says what it means, and what to do first. */
@@ -31,6 +31,8 @@ export class Alarms extends Construct {
     super(scope, id);
     this.topic = topic;
     const { queue, deadLetterQueue } = worker.queues;
+    // Before the last one, after which the dead-letter queue tells of it.
+    const failedReceives = Math.min(FAILED_RECEIVES, timings.maxReceiveCount - 1);
 
     this.add(
       "DeadLetters",
@@ -61,9 +63,9 @@ export class Alarms extends Construct {
     );
     this.add(
       "KeepsFailing",
-      `A payment has no outcome after ${FAILED_RECEIVES} receives, which takes a quarter of an hour at the most: an outage, or something that this one message meets each time. The log tells of which kind.`,
+      `A payment has no outcome after ${failedReceives} receives, longer than a blip of Stripe or DynamoDB lasts: an outage, or something that this one message meets each time. The log tells of which kind.`,
       maximum(worker, "FailedReceive", MINUTES_15),
-      { threshold: FAILED_RECEIVES },
+      { threshold: failedReceives },
     );
     this.add(
       "Conflicts",

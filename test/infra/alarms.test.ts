@@ -1,5 +1,6 @@
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
+import { TIMINGS } from "../support/timings.ts";
 import { propertiesOf, templateOf } from "./synth.ts";
 
 type Query = {
@@ -77,6 +78,15 @@ test("a message without an outcome after six receives is an alarm", () => {
     EvaluationPeriods: 1,
     TreatMissingData: "notBreaching",
   });
+});
+
+test("with fewer receives than that, it is one before the last", () => {
+  const few = templateOf(() => ({
+    timings: { ...TIMINGS, maxReceiveCount: 5, outageMs: 60_000 },
+  }));
+
+  const alarms = propertiesOf(few, "AWS::CloudWatch::Alarm") as unknown as Alarm[];
+  expect(alarms.find(({ MetricName }) => MetricName === "FailedReceive")?.Threshold).toBe(4);
 });
 
 test.each([
