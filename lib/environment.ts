@@ -60,7 +60,9 @@ function readStripeKey(variables: Record<string, string | undefined>): Environme
 function readBatchSize(value: string): number {
   const size = /^\d{1,3}$/.test(value) ? Number(value) : 0;
   if (size >= 1 && size <= MAX_BATCH_SIZE) return size;
-  throw new Error("BATCH_SIZE must be a number from 1 to 400, as in the event source.");
+  throw new Error(
+    `BATCH_SIZE must be a number from 1 to ${MAX_BATCH_SIZE}, as in the event source.`,
+  );
 }
 
 function readTimings(variables: Record<string, string | undefined>): WorkerTimings {
