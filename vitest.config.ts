@@ -10,24 +10,24 @@ import type { TestSpecification } from "vitest/node";
  * client's class. The longest first: what waits begins early, and what computes fills the gaps.
  */
 const SLOW = [
-  "test/operations/runbook.test.ts",
-  "test/operations/redrive.test.ts",
-  "test/operations/audit.test.ts",
-  "test/operations/outage.test.ts",
-  "test/simulation/promise.test.ts",
+  "test/cli/runbook.test.ts",
+  "test/cli/redrive.test.ts",
+  "test/cli/reconcile.test.ts",
+  "test/cli/outage.test.ts",
+  "test/simulation/guarantee.test.ts",
   "test/scripts/commands.test.ts",
-  "test/scripts/demo.test.ts",
-  "test/scripts/kills.test.ts",
-  "test/operations/dlq.test.ts",
-  "test/operations/status.test.ts",
-  "test/scripts/soak.test.ts",
+  "test/chaos/demo.test.ts",
+  "test/chaos/crash-matrix.test.ts",
+  "test/cli/dlq.test.ts",
+  "test/cli/status.test.ts",
+  "test/chaos/soak.test.ts",
   "test/cases/crashes.test.ts",
   "test/local/event-source.test.ts",
-  "test/simulation/mistakes.test.ts",
+  "test/simulation/seeded-bugs.test.ts",
   "test/simulation/replay.test.ts",
-  "test/operations/tail.test.ts",
-  "test/operations/target.test.ts",
-  "test/operations/move-task.test.ts",
+  "test/cli/tail.test.ts",
+  "test/cli/target.test.ts",
+  "test/cli/move-task.test.ts",
 ];
 
 /** The place in the order of SLOW; behind all of them for a test that is not slow. */

@@ -61,7 +61,7 @@ export function markdown(results: Results): string {
     ),
     row("requests of a first delivery", (v) => words(requests[v].first)),
     row("requests of a duplicate", (v) => words(requests[v].duplicate)),
-    row("requests after a killed worker", (v) => words(requests[v].takeOver)),
+    row("requests after a killed worker", (v) => words(requests[v].takeover)),
     "",
     `With the same parts left out, Powertools' bundle would have ${Math.round(trimmedPowertools / 1_000)} kB.`,
     "",

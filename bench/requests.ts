@@ -8,7 +8,7 @@ import type { Bench, PerVariant } from "./rounds.ts";
 import { startWorker } from "./worker.ts";
 import type { Worker } from "./worker.ts";
 
-export type Requests = Record<"first" | "duplicate" | "takeOver", Record<string, number>>;
+export type Requests = Record<"first" | "duplicate" | "takeover", Record<string, number>>;
 
 const SHORT_TIMEOUTS = {
   STRIPE_TIMEOUT_SECONDS: "0.5",
@@ -18,7 +18,7 @@ const SHORT_TIMEOUTS = {
 };
 const SHORT_INVOCATION_MS = 1_500;
 
-/** Requests by kind for one delivery. A take-over follows a worker that was killed in its charge. */
+/** Requests by kind for one delivery. A takeover follows a worker that was killed in its charge. */
 export async function countRequests({
   servers,
   bundles,
@@ -45,10 +45,10 @@ export async function countRequests({
     while (!(await servers.counts()).requests["Stripe POST"]) await sleep(5);
     await victim.kill();
     await dying;
-    await sleep(SHORT_INVOCATION_MS + 500); // until the claim has lapsed
+    await sleep(SHORT_INVOCATION_MS + 500); // until the claim has expired
     const next = await start();
-    const takeOver = await count(next, interrupted);
+    const takeover = await count(next, interrupted);
     await next.kill();
-    return { first, duplicate, takeOver };
+    return { first, duplicate, takeover };
   });
 }

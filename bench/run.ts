@@ -1,15 +1,15 @@
 // npm run bench [-- --json]: the shipped worker beside what people build today, in one run.
 
-import { readArguments, runCommand } from "../scripts/command.ts";
+import { readArguments, runCommand } from "../cli/terminal/command.ts";
 import { measureCold } from "./cold.ts";
 import { limits, markdown } from "./report.ts";
 import { countRequests } from "./requests.ts";
 import { BATCH } from "./rounds.ts";
 import { startServers } from "./servers.ts";
 import type { Addresses } from "./servers.ts";
+import { judge } from "./targets.ts";
 import { createThrottle } from "./throttle.ts";
 import { CERTIFICATE } from "./tls.ts";
-import { judge } from "./targets.ts";
 import { buildVariants, trimmedPowertoolsBytes } from "./variants.ts";
 import { measureWarm } from "./warm.ts";
 

@@ -3,14 +3,14 @@
 
 import { randomUUID } from "node:crypto";
 
-import { sqsHandler } from "../lib/batch.sqs.ts";
-import { stripeCharges } from "../lib/charges.stripe.ts";
-import { addressOf, dynamoDb, secretsManager, sqs } from "../lib/clients.aws.ts";
-import { httpsConnections } from "../lib/connections.https.ts";
-import { readEnvironment } from "../lib/environment.ts";
-import { recordsTable } from "../lib/records.dynamodb.ts";
-import { rehearse } from "../lib/rehearsal.http.ts";
-import { fixedKey, secretKeys } from "../lib/stripe-key.secretsmanager.ts";
+import { addressOf, dynamoDb, secretsManager, sqs } from "../lib/aws/clients.ts";
+import { recordsTable } from "../lib/aws/records-table.ts";
+import { httpsConnections } from "../lib/lambda/connections.ts";
+import { readEnvironment } from "../lib/lambda/environment.ts";
+import { rehearse } from "../lib/lambda/warm-up.ts";
+import { sqsHandler } from "../lib/sqs/handler.ts";
+import { fixedKey, secretKeys } from "../lib/stripe/api-key.ts";
+import { stripeCharges } from "../lib/stripe/charges.ts";
 
 const environment = readEnvironment(process.env);
 const { timings, stripeKey, stripeBase } = environment;

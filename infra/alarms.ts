@@ -3,9 +3,10 @@ import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
-import type { Timings } from "../lib/timing.ts";
+
+import type { Timings } from "../lib/timing/timing.ts";
 import { count, maximum } from "./metrics.ts";
-import type { Worker } from "./worker.ts";
+import type { Worker } from "./queue-consumer.ts";
 
 export interface AlarmsProps {
   readonly worker: Worker;
@@ -19,7 +20,7 @@ const MINUTES_1 = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
 
-// With the shipped back-off, 8 to 16 minutes after the first: longer than a blip.
+// With the shipped backoff, 8 to 16 minutes after the first: longer than a blip.
 const FAILED_RECEIVES = 6;
 
 /** What wakes an operator: each alarm's description says what it means, and what to do first. */
@@ -57,7 +58,7 @@ export class Alarms extends Construct {
     );
     this.add(
       "QueueAge",
-      "A payment has waited longer than the longest back-off and one visibility timeout together, the most that a queue in service imposes: look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS leaves out of this age what was received three times: see KeepsFailing.",
+      "A payment has waited longer than the longest backoff and one visibility timeout together, the most that a queue in service imposes: look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS leaves out of this age what was received three times: see KeepsFailing.",
       queue.metricApproximateAgeOfOldestMessage({ period: MINUTES_1, statistic: "Maximum" }),
       { threshold: seconds(timings.backoffCapMs + timings.visibilityTimeoutMs) + 1, periods: 5 },
     );
@@ -76,8 +77,8 @@ export class Alarms extends Construct {
     this.add(
       "Refusals",
       "A message broke a rule of its format, or Stripe rejected it as invalid: one is a payment that nobody will make. The log names the field and the rule.",
-      sum("Refused and rejected", MINUTES_5, {
-        refused: count(worker, "Refused", MINUTES_5),
+      sum("Invalid and rejected", MINUTES_5, {
+        invalid: count(worker, "Invalid", MINUTES_5),
         rejected: count(worker, "Rejected", MINUTES_5),
       }),
       { threshold: 1 },
@@ -89,19 +90,19 @@ export class Alarms extends Construct {
       { threshold: 1 },
     );
     this.add(
-      "TakeOvers",
+      "Takeovers",
       "More than 10 claims, and more than one in a hundred deliveries, were taken over in 15 minutes: a crash or a failed call now and then is normal, this is a pattern. Look for timeouts and memory in the function's log, and at failures by kind.",
       new cloudwatch.MathExpression({
-        expression: "IF(takeOvers > 10 AND takeOvers > 0.01 * deliveries, 1, 0)",
+        expression: "IF(takeovers > 10 AND takeovers > 0.01 * deliveries, 1, 0)",
         usingMetrics: {
-          takeOvers: count(worker, "TakeOver", MINUTES_15),
+          takeovers: count(worker, "Takeover", MINUTES_15),
           deliveries: queue.metricNumberOfMessagesReceived({
             period: MINUTES_15,
             statistic: "Sum",
           }),
         },
         period: MINUTES_15,
-        label: "Take-overs above normal",
+        label: "Takeovers above normal",
       }),
       { threshold: 1 },
     );
@@ -119,7 +120,7 @@ export class Alarms extends Construct {
     );
     this.add(
       "Errors",
-      "The function failed in three periods of 5 minutes in a row: it fails once when Stripe or DynamoDB was away for a whole batch, and a blip is over by the next back-off. Look at failures by kind.",
+      "The function failed in three periods of 5 minutes in a row: it fails once when Stripe or DynamoDB was away for a whole batch, and a blip is over by the next backoff. Look at failures by kind.",
       worker.function.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
       { threshold: 1, periods: 3 },
     );

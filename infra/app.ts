@@ -1,5 +1,6 @@
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
+
 import { PaymentWorkerStack } from "./payment-worker-stack.ts";
 import { dev, prod } from "./stages.ts";
 

@@ -1,7 +1,9 @@
 import { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
-import { MEMORY_MB, type Worker } from "./worker.ts";
+
+import { MEMORY_MB } from "./queue-consumer.ts";
+import type { Worker } from "./queue-consumer.ts";
 
 const PERIOD = Duration.hours(1);
 const SUM = { period: PERIOD, statistic: "Sum" };

@@ -2,9 +2,11 @@ import { Aws, Duration, Names } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
+
 import { costs } from "./costs.ts";
-import { claimToComplete, count, countBy, type WorkerMetric } from "./metrics.ts";
-import type { Worker } from "./worker.ts";
+import { claimToComplete, count, countBy } from "./metrics.ts";
+import type { WorkerMetric } from "./metrics.ts";
+import type { Worker } from "./queue-consumer.ts";
 
 export interface DashboardProps {
   readonly worker: Worker;
@@ -93,7 +95,7 @@ export function dashboard(
         }),
         new cloudwatch.GraphWidget({
           title: "Deliveries without an outcome",
-          left: counts("TransientFailure", "Held", "NotStarted", "LeaseLost", "TakeOver"),
+          left: counts("TransientFailure", "InProgress", "NotStarted", "LeaseLost", "Takeover"),
           ...size(8),
         }),
       ],
@@ -106,7 +108,7 @@ export function dashboard(
         }),
         new cloudwatch.GraphWidget({
           title: "Refusals, conflicts, rejections",
-          left: [countBy(worker, "Refused", "rule", PERIOD), ...counts("Conflict", "Rejected")],
+          left: [countBy(worker, "Invalid", "rule", PERIOD), ...counts("Conflict", "Rejected")],
           ...size(6),
         }),
         new cloudwatch.GraphWidget({

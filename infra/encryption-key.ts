@@ -1,4 +1,5 @@
-import { Stack, type RemovalPolicy } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
+import type { RemovalPolicy } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";

@@ -5,6 +5,7 @@ import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as logs from "aws-cdk-lib/aws-logs";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+
 import type { StripeSecret } from "./stripe-secret.ts";
 
 export interface ExecutionRoleProps {

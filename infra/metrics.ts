@@ -1,6 +1,7 @@
 import type { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
-import type { Worker } from "./worker.ts";
+
+import type { Worker } from "./queue-consumer.ts";
 
 /** The namespace of the metrics that the worker writes into its log, each for its function. */
 const NAMESPACE = "PaymentWorker";
@@ -11,11 +12,11 @@ export type WorkerMetric =
   | "RequiresAction"
   | "Declined"
   | "Duplicate"
-  | "TakeOver"
-  | "Held"
+  | "Takeover"
+  | "InProgress"
   | "LeaseLost"
   | "NotStarted"
-  | "Refused"
+  | "Invalid"
   | "Conflict"
   | "Rejected"
   | "TransientFailure"

@@ -2,6 +2,7 @@ import { CfnOutput, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import * as sns from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+
 import { encryptionKey } from "./encryption-key.ts";
 import { PaymentWorker } from "./payment-worker.ts";
 import type { Stage } from "./stages.ts";

@@ -7,12 +7,15 @@ import type * as logs from "aws-cdk-lib/aws-logs";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { DEFAULT_TIMINGS, violations, type Timings } from "../lib/timing.ts";
+
+import { DEFAULT_TIMINGS, violations } from "../lib/timing/timing.ts";
+import type { Timings } from "../lib/timing/timing.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
+import { Worker } from "./queue-consumer.ts";
 import { RecordsTable } from "./records-table.ts";
-import { emptyStripeSecret, type StripeSecret } from "./stripe-secret.ts";
-import { Worker } from "./worker.ts";
+import { emptyStripeSecret } from "./stripe-secret.ts";
+import type { StripeSecret } from "./stripe-secret.ts";
 
 export interface PaymentWorkerProps {
   /** `RETAIN`: the records, both queues, the secret and the logs outlive the stack. */
@@ -54,9 +57,10 @@ export class PaymentWorker extends Construct {
     const broken = violations(timings);
     if (broken.length > 0) {
       throw new Error(
-        [`${this.node.path} breaks ${broken.length} rule(s) of lib/timing.ts:`, ...broken].join(
-          "\n- ",
-        ),
+        [
+          `${this.node.path} breaks ${broken.length} rule(s) of lib/timing/timing.ts:`,
+          ...broken,
+        ].join("\n- "),
       );
     }
     const shared = {

@@ -1,8 +1,10 @@
-import { ArnFormat, Duration, Names, Stack, type RemovalPolicy } from "aws-cdk-lib";
+import { ArnFormat, Duration, Names, Stack } from "aws-cdk-lib";
+import type { RemovalPolicy } from "aws-cdk-lib";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Timings } from "../lib/timing.ts";
+
+import type { Timings } from "../lib/timing/timing.ts";
 
 export interface QueuesProps {
   readonly timings: Timings;

@@ -1,4 +1,5 @@
-import { RemovalPolicy, type Environment } from "aws-cdk-lib";
+import { RemovalPolicy } from "aws-cdk-lib";
+import type { Environment } from "aws-cdk-lib";
 
 /** What differs between deployments. A new stage is one more constant here, and its name in app.ts. */
 export interface Stage {

@@ -1,4 +1,5 @@
-import { Validations, type RemovalPolicy } from "aws-cdk-lib";
+import { Validations } from "aws-cdk-lib";
+import type { RemovalPolicy } from "aws-cdk-lib";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+
 import { errorCode, errorReply, headersOf, readCall, sendReply } from "./aws-json.ts";
 import type { Call, Reply } from "./aws-json.ts";
 import { createFaults } from "./faults.ts";

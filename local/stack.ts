@@ -2,13 +2,19 @@
 // event source that runs the built bundle. On 127.0.0.1, and gone when its process is gone.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+
 import type { EventSourceEvent } from "./event-source/events.ts";
 import type { LogLine } from "./event-source/invocation.ts";
-import { startEventSource, type EventSource } from "./event-source/server.ts";
-import { startQueue, type Queues, type QueueServer } from "./queue/server.ts";
-import { startStripe, type StripeServer } from "./stripe/server.ts";
-import { startTable, type TableServer } from "./table/server.ts";
-import { LOCAL_WORKER, type WorkerSettings } from "./worker-settings.ts";
+import { startEventSource } from "./event-source/server.ts";
+import type { EventSource } from "./event-source/server.ts";
+import { startQueue } from "./queue/server.ts";
+import type { Queues, QueueServer } from "./queue/server.ts";
+import { startStripe } from "./stripe/server.ts";
+import type { StripeServer } from "./stripe/server.ts";
+import { startTable } from "./table/server.ts";
+import type { TableServer } from "./table/server.ts";
+import { LOCAL_WORKER } from "./worker-settings.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export type StackOptions = {
   /** 0 or absent for any free port. */

@@ -1,10 +1,10 @@
 // npm run capacity: what a rate of payments needs and costs, and which limit is hit first.
 
-import { DEFAULT_TIMINGS } from "../lib/timing.ts";
+import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
 import { planFor } from "./capacity/plan.ts";
 import type { Load } from "./capacity/plan.ts";
-import { readArguments, runCommand, UsageError } from "./command.ts";
 
 const HELP = `
 Settings, costs and limits for a load of payments.

@@ -1,5 +1,6 @@
 // How a worker with shorter timings runs on a laptop, held to the rules of a deployment.
-import { timingVariables, violations, type Timings, type WorkerTimings } from "../lib/timing.ts";
+import { timingVariables, violations } from "../lib/timing/timing.ts";
+import type { Timings, WorkerTimings } from "../lib/timing/timing.ts";
 import type { WorkerSettings } from "../local/worker-settings.ts";
 
 /**

@@ -1,5 +1,6 @@
 // Turns what the event source and the worker say into one line a happening, for a terminal.
 import { styleText } from "node:util";
+
 import type { EventSourceEvent } from "../local/event-source/events.ts";
 import type { LogLine } from "../local/event-source/invocation.ts";
 

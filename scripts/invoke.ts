@@ -1,12 +1,13 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "./build.ts";
-import { readArguments, runCommand, UsageError } from "./command.ts";
-import { findRunningStack } from "./running-stack.ts";
+
+import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { DEFAULT_TIMINGS, timingVariables } from "../lib/timing/timing.ts";
 import { invokeOnce } from "../local/event-source/invoke-once.ts";
 import { startStack } from "../local/stack.ts";
-import { DEFAULT_TIMINGS, timingVariables } from "../lib/timing.ts";
+import { build } from "./build.ts";
+import { findRunningStack } from "./running-stack.ts";
 
 const HELP = `
 npm run invoke -- events/payment.json      runs the worker once with this event

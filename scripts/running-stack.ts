@@ -1,6 +1,7 @@
 // How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+
 import type { Stack } from "../local/stack.ts";
 
 export type RunningStack = {

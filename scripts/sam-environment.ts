@@ -1,5 +1,5 @@
 // Prints the file for `sam local invoke --env-vars`: the function's variables, for the local stack.
-import { readArguments, runCommand, UsageError } from "./command.ts";
+import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { findRunningStack } from "./running-stack.ts";
 
 const HELP = `

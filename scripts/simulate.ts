@@ -1,13 +1,13 @@
 // npm run simulate: every schedule within a bound, then random ones, on the real lib/.
 import { availableParallelism } from "node:os";
 
-import { loadLibrary } from "../simulation/library.ts";
-import type { Mistake } from "../simulation/library.ts";
-import { MISTAKES } from "../simulation/mistakes.ts";
+import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { loadLibrary } from "../simulation/load-worker.ts";
+import type { Mistake } from "../simulation/load-worker.ts";
 import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/replay.ts";
 import { createRunner } from "../simulation/schedule.ts";
+import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
 import { shrink } from "../simulation/shrink.ts";
-import { readArguments, runCommand, UsageError } from "./command.ts";
 import { search } from "./simulate/search.ts";
 
 const HELP = `
@@ -65,9 +65,9 @@ function integer(name: string, value: string): number {
 }
 
 function mistakeNamed(name: string | undefined): Mistake | undefined {
-  const mistake = MISTAKES.find((one) => one.name === name);
+  const mistake = SEEDED_BUGS.find((one) => one.name === name);
   if (name === undefined || mistake) return mistake;
-  const names = MISTAKES.map((one) => `  ${one.name}`).join("\n");
+  const names = SEEDED_BUGS.map((one) => `  ${one.name}`).join("\n");
   throw new UsageError(`--mistake "${name}" is none of these:\n${names}`);
 }
 

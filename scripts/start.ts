@@ -1,9 +1,10 @@
+import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { startStack } from "../local/stack.ts";
+import type { Stack } from "../local/stack.ts";
 // npm start: the worker with everything around it, on this machine, until Ctrl-C.
 import { build } from "./build.ts";
-import { interruption, readArguments, runCommand, UsageError } from "./command.ts";
 import { follow } from "./follow.ts";
 import { announceStack, findRunningStack, startLogFile, withdrawStack } from "./running-stack.ts";
-import { startStack, type Stack } from "../local/stack.ts";
 
 const HELP = `
 npm start      runs queue, table, Stripe and worker on this machine until Ctrl-C

@@ -1,19 +1,19 @@
-// npm run what-breaks: for each mistake of simulation/mistakes.ts the shortest schedule that shows
+// npm run what-breaks: for each mistake of simulation/seeded-bugs.ts the shortest schedule that shows
 // it, in docs/what-breaks.md. What is known is run again; only what no longer breaks is searched.
 
 import { readFile, writeFile } from "node:fs/promises";
 
-import { RULES } from "../simulation/rules.ts";
-import type { Mistake } from "../simulation/library.ts";
-import { loadLibrary } from "../simulation/library.ts";
-import { MISTAKES } from "../simulation/mistakes.ts";
+import { readArguments, runCommand } from "../cli/terminal/command.ts";
+import type { Mistake } from "../simulation/load-worker.ts";
+import { loadLibrary } from "../simulation/load-worker.ts";
 import { exhaustivePlans } from "../simulation/plans.ts";
 import { runTasks } from "../simulation/pool.ts";
 import { scheduleOf, trace } from "../simulation/replay.ts";
+import { RULES } from "../simulation/rules.ts";
 import { createRunner } from "../simulation/schedule.ts";
+import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
 import { renderWhatBreaks } from "../simulation/what-breaks.ts";
 import type { Shown } from "../simulation/what-breaks.ts";
-import { readArguments, runCommand } from "./command.ts";
 
 const HELP = `
 npm run what-breaks -- [--search]
@@ -33,7 +33,7 @@ await runCommand(async () => {
   const { values } = readArguments(HELP, { search: { type: "boolean", default: false } });
   const known = values.search ? {} : await readCodes();
   const shown: Shown[] = [];
-  for (const mistake of MISTAKES) {
+  for (const mistake of SEEDED_BUGS) {
     const one = await show(mistake, known[mistake.name]);
     shown.push(one);
     console.log(`${mistake.name}: ${RULES[one.rule]} (${one.code})`);

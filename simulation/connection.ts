@@ -1,4 +1,4 @@
-// Takes the place of lib/http.stripe.ts in the simulation: stripe-node runs as it is, on a
+// Takes the place of lib/stripe/http-client.ts in the simulation: stripe-node runs as it is, on a
 // connection that the scheduler answers.
 
 import type { Request, Response } from "./stripe.ts";

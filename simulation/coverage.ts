@@ -11,32 +11,32 @@ const REQUESTS = {
 
 /** How a delivery can end. Stripe's own conflict is not here: the fingerprint keeps it away. */
 const ENDINGS = [
-  "charged: succeeded",
-  "charged: processing",
-  "charged: requires_action",
-  "charged: declined",
+  "completed: succeeded",
+  "completed: processing",
+  "completed: requires_action",
+  "completed: declined",
   "duplicate: succeeded",
   "duplicate: processing",
   "duplicate: requires_action",
   "duplicate: declined",
-  "held",
+  "in_progress",
   "conflict",
   "lease_lost",
   "not_started",
   "rejected: stripe_rejected",
-  "refused: amount",
-  "refused: message_too_old",
+  "invalid: amount",
+  "invalid: message_too_old",
   "transient: table_unavailable",
   "transient: stripe_unavailable",
   "transient: stripe_rate_limited",
   "transient: stripe_key_in_use",
-  "transient: stripe_look_up",
+  "transient: stripe_lookup",
   "transient: stripe_configuration",
   "transient: deadline",
   "batch failed as a whole",
 ];
 
-const CIRCUMSTANCES = ["after a take-over", "after a look-up"];
+const CIRCUMSTANCES = ["after a takeover", "after a lookup"];
 
 type Counts = ReadonlyMap<string, number>;
 

@@ -1,7 +1,7 @@
 // How every schedule must end: no message in silence, and none failed for good without a cause.
 
-import { breach } from "./rules.ts";
 import { customerOf, DAY, START } from "./plan.ts";
+import { breach } from "./rules.ts";
 import type { Message, World } from "./world.ts";
 
 /** Nothing can happen any more. */

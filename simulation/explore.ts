@@ -1,8 +1,8 @@
 // Runs every schedule of a plan: depth first, and no state twice.
 
 import { following, given } from "./choices.ts";
-import type { Rule, Violation } from "./rules.ts";
 import type { Plan } from "./plan.ts";
+import type { Rule, Violation } from "./rules.ts";
 import type { Runner } from "./schedule.ts";
 import { stateOf } from "./state.ts";
 

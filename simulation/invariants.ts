@@ -1,8 +1,8 @@
 // The promise, as statements that are checked at every step against Stripe's ledger.
 
-import { breach } from "./rules.ts";
-import { customerOf, DAY, START } from "./plan.ts";
 import type { Item } from "./expressions.ts";
+import { customerOf, DAY, START } from "./plan.ts";
+import { breach } from "./rules.ts";
 import { settled } from "./stripe-objects.ts";
 import type { Intent } from "./stripe-objects.ts";
 import type { Invocation, Message, Observers, World } from "./world.ts";

@@ -41,7 +41,7 @@ const VARIANTS: readonly (Partial<Plan> & { name: string })[] = [
     sends: Array.from({ length: 3 }, (_, i) => ({ ...PAYMENT, messageId: `pay-${i + 1}` })),
     batchSize: 5,
     stripeDown: [0, HOUR],
-    deliveries: 0, // one schedule: the shortest back-off, and a poller that never slows down
+    deliveries: 0, // one schedule: the shortest backoff, and a poller that never slows down
   },
   { name: "two copies in one batch", sends: [PAYMENT, PAYMENT], batchSize: 2 },
   {

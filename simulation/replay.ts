@@ -2,9 +2,9 @@
 
 import { drawn, given } from "./choices.ts";
 import type { Chooser } from "./choices.ts";
-import type { Rule, Violation } from "./rules.ts";
 import { exhaustivePlans } from "./plans.ts";
 import { randomPlan } from "./random-plan.ts";
+import type { Rule, Violation } from "./rules.ts";
 import type { Run, Runner, RunSettings } from "./schedule.ts";
 import { collectTrace, formatTrace } from "./trace.ts";
 

@@ -2,14 +2,14 @@
 
 import { acknowledge } from "./calls.ts";
 import type { Chooser } from "./choices.ts";
+import { checkEnd } from "./ending.ts";
+import { createSandbox, virtualTimers } from "./environment.ts";
+import type { Sandbox } from "./environment.ts";
 import { checkAcknowledged, checkHeld, observers } from "./invariants.ts";
+import type { Library } from "./load-worker.ts";
+import type { Plan } from "./plan.ts";
 import { breach, Violation } from "./rules.ts";
 import type { Rule } from "./rules.ts";
-import { checkEnd } from "./ending.ts";
-import type { Library } from "./library.ts";
-import type { Plan } from "./plan.ts";
-import { createSandbox, virtualTimers } from "./sandbox.ts";
-import type { Sandbox } from "./sandbox.ts";
 import { possibleSteps } from "./steps.ts";
 import { TIMINGS } from "./timings.ts";
 import { createWorld } from "./world.ts";
@@ -59,7 +59,7 @@ export function createRunner(library: Library): Runner {
     inWorld.logged.set(message, String(line["message"]));
     inWorld.witness.count(what);
     inWorld.witness.tell?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
-    if (line["decision"] === "held") guard(() => checkHeld(inWorld, invocation, message));
+    if (line["decision"] === "in_progress") guard(() => checkHeld(inWorld, invocation, message));
     if (line["kind"] === "unexpected") guard(() => breach(inWorld, "planned", what));
   };
 
@@ -139,13 +139,13 @@ export function createRunner(library: Library): Runner {
 
 /** The branch of the protocol that a log line tells of. */
 function branchOf(line: Record<string, unknown>): string {
-  const { decision, rule, kind, outcome, takeOver, lookedUp } = line;
+  const { decision, rule, kind, outcome, takeover, lookedUp } = line;
   const detail = rule ?? kind ?? outcome;
   return [
     String(decision),
     typeof detail === "string" && `: ${detail}`,
-    takeOver && ", after a take-over",
-    lookedUp && ", after a look-up",
+    takeover && ", after a takeover",
+    lookedUp && ", after a lookup",
   ]
     .filter(Boolean)
     .join("");

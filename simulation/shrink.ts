@@ -1,8 +1,8 @@
 // Makes a schedule that breaks an invariant shorter, as long as it breaks the same one.
 
-import type { Rule } from "./rules.ts";
 import { replay } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
+import type { Rule } from "./rules.ts";
 import type { Runner } from "./schedule.ts";
 
 const MOST_TRIES = 4_000;

@@ -4,14 +4,14 @@ import { parentPort } from "node:worker_threads";
 
 import { drawn } from "./choices.ts";
 import { explore } from "./explore.ts";
-import type { Rule } from "./rules.ts";
-import { loadLibrary } from "./library.ts";
-import { MISTAKES } from "./mistakes.ts";
+import { loadLibrary } from "./load-worker.ts";
 import { exhaustivePlans } from "./plans.ts";
 import { codeOf, runRandom } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
+import type { Rule } from "./rules.ts";
 import { createRunner } from "./schedule.ts";
 import type { Runner } from "./schedule.ts";
+import { SEEDED_BUGS } from "./seeded-bugs.ts";
 import { shrink } from "./shrink.ts";
 
 /** Seeds, or every schedule of a plan; with a mistake, on lib/ with that mistake in it. */
@@ -49,7 +49,7 @@ const runners = new Map<string | undefined, Promise<Runner>>();
 function runnerFor(name: string | undefined): Promise<Runner> {
   const known = runners.get(name);
   if (known) return known;
-  const mistake = MISTAKES.find((one) => one.name === name);
+  const mistake = SEEDED_BUGS.find((one) => one.name === name);
   if (name !== undefined && !mistake) throw new Error(`There is no mistake "${name}".`);
   const runner = loadLibrary(mistake).then(createRunner);
   runners.set(name, runner);

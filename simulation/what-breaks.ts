@@ -1,8 +1,8 @@
 // The page "what breaks if you drop this rule", from the mistakes and their shortest schedules.
 
+import type { Edit, Mistake } from "./load-worker.ts";
 import { RULES } from "./rules.ts";
 import type { Rule } from "./rules.ts";
-import type { Edit, Mistake } from "./library.ts";
 
 export type Shown = { mistake: Mistake; code: string; rule: Rule; trace: string };
 

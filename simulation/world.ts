@@ -1,19 +1,19 @@
 // The world of one schedule: a clock, a table, a queue, Stripe, the workers' invocations, and every
 // request that is under way.
 
+import type { Timings } from "../lib/timing/timing.ts";
 import type { Choose } from "./choices.ts";
-import type { Rule } from "./rules.ts";
+import type { Item } from "./expressions.ts";
 import { START } from "./plan.ts";
 import type { Plan, Send } from "./plan.ts";
 import { createQueue } from "./queue.ts";
 import type { Queue, QueuedMessage } from "./queue.ts";
+import type { Rule } from "./rules.ts";
+import type { Intent } from "./stripe-objects.ts";
 import { createStripe } from "./stripe.ts";
 import type { Request, StripeModel } from "./stripe.ts";
-import type { Intent } from "./stripe-objects.ts";
 import { createTable } from "./table.ts";
 import type { Table } from "./table.ts";
-import type { Item } from "./expressions.ts";
-import type { Timings } from "../lib/timing.ts";
 
 export type Message = QueuedMessage<Send>;
 

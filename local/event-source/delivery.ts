@@ -1,7 +1,9 @@
 // One batch's way: into the function, and out of the queue as far as the function answered for it.
 import type { Message } from "@aws-sdk/client-sqs";
-import type { BackOff } from "./back-off.ts";
-import { readBatchResponse, type BatchVerdict } from "./batch-response.ts";
+
+import type { BackOff } from "./backoff.ts";
+import { readBatchResponse } from "./batch-response.ts";
+import type { BatchVerdict } from "./batch-response.ts";
 import type { EventSourceEvent } from "./events.ts";
 import type { LambdaFunction } from "./function.ts";
 import type { InvocationResult } from "./invocation.ts";

@@ -1,8 +1,10 @@
 // A Lambda function: as many sandboxes as there are concurrent invocations, reused while warm.
 import { randomUUID } from "node:crypto";
+
+import { startSandbox } from "./execution-environment.ts";
+import type { Sandbox } from "./execution-environment.ts";
 import type { FunctionSettings } from "./function-settings.ts";
 import type { InvocationResult, LogLine } from "./invocation.ts";
-import { startSandbox, type Sandbox } from "./sandbox.ts";
 
 export type LambdaFunction = {
   /** `started` hears of the sandbox before the event reaches it. Never rejects. */

@@ -1,6 +1,8 @@
 // Collects one batch from the queue, as far as size and window allow.
 import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Message } from "@aws-sdk/client-sqs";
+
 import type { QueueClient } from "./queue-client.ts";
 
 // Real long polls wait up to 20 s. One second loses nothing here, and a server that does not notice

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 // The inside of a sandbox: what Lambda's Node runtime does around a handler. Runs in a child
 // process with nothing but the function's environment, and dies with its parent.
 import { createRequire } from "node:module";
-import { randomUUID } from "node:crypto";
+
 import type { Answer, Order, Report } from "./invocation.ts";
 
 type Handler = (event: unknown, context: object) => unknown;

@@ -1,7 +1,7 @@
+import { startSandbox } from "./execution-environment.ts";
 // One event through a bundle in a fresh sandbox, without a queue or a poller.
 import { functionSettings } from "./function-settings.ts";
 import type { InvocationResult, LogLine } from "./invocation.ts";
-import { startSandbox } from "./sandbox.ts";
 
 /**
  * Invokes the bundle once, as a cold start, and leaves no process behind.

@@ -1,10 +1,6 @@
 // The three SQS calls of an event source: receive, delete, hang up.
-import {
-  DeleteMessageBatchCommand,
-  ReceiveMessageCommand,
-  SQSClient,
-  type Message,
-} from "@aws-sdk/client-sqs";
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type { Message } from "@aws-sdk/client-sqs";
 
 export type QueueClient = {
   /** Long-polls for up to `waitSeconds`; at most 10 messages, SQS's limit. Rejects when aborted. */

@@ -1,11 +1,13 @@
 // The SQS → Lambda event source mapping: polls the queue, invokes the function with batches,
 // deletes what it answered for, and slows down while it fails.
 import type { Message } from "@aws-sdk/client-sqs";
-import { startBackOff } from "./back-off.ts";
+
+import { startBackOff } from "./backoff.ts";
 import { createDelivery } from "./delivery.ts";
 import type { EventSourceEvent } from "./events.ts";
-import { startFunction, type LambdaFunction } from "./function.ts";
 import { functionSettings } from "./function-settings.ts";
+import { startFunction } from "./function.ts";
+import type { LambdaFunction } from "./function.ts";
 import { gatherBatch } from "./gather.ts";
 import type { LogLine } from "./invocation.ts";
 import { openQueue } from "./queue-client.ts";

@@ -1,5 +1,6 @@
 /** fauxqs in this process, without a socket of its own. */
 import { buildApp } from "fauxqs";
+
 import type { Call, Reply } from "../aws-json.ts";
 import { takeAnyCharacter } from "./any-character.ts";
 

@@ -4,6 +4,7 @@
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
  */
 import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Fauxqs, StoredQueue } from "./fauxqs.ts";
 
 export type Move = {

@@ -3,6 +3,7 @@
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
  */
 import { randomUUID } from "node:crypto";
+
 import { okReply } from "../aws-json.ts";
 import type { Reply } from "../aws-json.ts";
 import type { Fauxqs, StoredQueue } from "./fauxqs.ts";

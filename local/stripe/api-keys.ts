@@ -1,4 +1,5 @@
-import { type Answer, errorAnswer } from "./errors.ts";
+import { errorAnswer } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 
 export type Access = "read" | "write";
 

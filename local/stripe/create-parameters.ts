@@ -1,6 +1,7 @@
 import type { Params } from "./form.ts";
 import { text, textHash } from "./parameters.ts";
-import { findPaymentMethod, type PaymentMethod } from "./payment-methods.ts";
+import { findPaymentMethod } from "./payment-methods.ts";
+import type { PaymentMethod } from "./payment-methods.ts";
 
 /** A valid `POST /v1/payment_intents`: https://docs.stripe.com/api/payment_intents/create. */
 export type CreateParameters = {

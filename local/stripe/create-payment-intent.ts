@@ -1,6 +1,8 @@
 import type { CreateParameters } from "./create-parameters.ts";
-import { type Answer, errorAnswer } from "./errors.ts";
-import { newId, newPaymentIntent, type PaymentIntent } from "./payment-intent.ts";
+import { errorAnswer } from "./errors.ts";
+import type { Answer } from "./errors.ts";
+import { newId, newPaymentIntent } from "./payment-intent.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 import type { Confirmation } from "./payment-methods.ts";
 
 /** Creates the PaymentIntent and, when asked, confirms it. `nowMs` becomes `created`. */

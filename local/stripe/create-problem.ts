@@ -1,16 +1,17 @@
 import { createParameters } from "./create-parameters.ts";
-import { type Answer, invalidRequest, resourceMissing } from "./errors.ts";
+import { invalidRequest, resourceMissing } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
 import { moneyProblem } from "./money.ts";
 import {
   customerProblem,
   invalidBoolean,
-  type Known,
   metadataProblem,
   missingParameter,
   text,
   unknownParameter,
 } from "./parameters.ts";
+import type { Known } from "./parameters.ts";
 import { findPaymentMethod } from "./payment-methods.ts";
 
 /**

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { type Known, metadataProblem, text, textHash, unknownParameter } from "./parameters.ts";
+import { metadataProblem, text, textHash, unknownParameter } from "./parameters.ts";
+import type { Known } from "./parameters.ts";
 
 const known: Known = { name: "string", email: "string", description: "string", metadata: "any" };
 

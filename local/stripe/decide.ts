@@ -1,6 +1,8 @@
 import type { createApiKeys } from "./api-keys.ts";
-import { type Answer, serverError, unknownUrl, withRequestLog } from "./errors.ts";
-import { canonicalParams, type Params } from "./form.ts";
+import { serverError, unknownUrl, withRequestLog } from "./errors.ts";
+import type { Answer } from "./errors.ts";
+import { canonicalParams } from "./form.ts";
+import type { Params } from "./form.ts";
 import type { createIdempotencyKeys } from "./idempotency.ts";
 import type { RequestRecord } from "./ledger.ts";
 import type { createRoutes } from "./routes.ts";

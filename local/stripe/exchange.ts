@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { createDecide, Failure } from "./decide.ts";
-import { type createFaults, type Fault, failureOf, passingError, type Stage } from "./faults.ts";
+import { failureOf, passingError } from "./faults.ts";
+import type { createFaults, Fault, Stage } from "./faults.ts";
 import { parseForm } from "./form.ts";
 import { readBody, reply } from "./http.ts";
 import type { createLedger } from "./ledger.ts";

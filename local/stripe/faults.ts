@@ -1,7 +1,8 @@
 import type { ArmedFault, Match } from "../faults.ts";
 import { forbidden, invalidKey, refusedKey } from "./api-keys.ts";
 import type { Failure } from "./decide.ts";
-import { type Answer, passingErrors } from "./errors.ts";
+import { passingErrors } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import { keyInUse } from "./idempotency.ts";
 import type { RequestRecord } from "./ledger.ts";
 

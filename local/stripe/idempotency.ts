@@ -1,4 +1,5 @@
-import { type Answer, errorAnswer, invalidRequest } from "./errors.ts";
+import { errorAnswer, invalidRequest } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 
 /**
  * Stripe may remove a key once it is 24 hours old (https://docs.stripe.com/api/idempotent_requests).

@@ -1,6 +1,8 @@
-import { type Answer, invalidRequest, resourceMissing } from "./errors.ts";
+import { invalidRequest, resourceMissing } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { type Known, shown, text, textHash, unknownParameter } from "./parameters.ts";
+import { shown, text, textHash, unknownParameter } from "./parameters.ts";
+import type { Known } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 

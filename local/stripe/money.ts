@@ -1,4 +1,5 @@
-import { type Answer, invalidRequest } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 
 /** Stripe takes at most eight digits: https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts. */
 const LARGEST_AMOUNT = 99_999_999;

@@ -1,4 +1,5 @@
-import { type Answer, invalidRequest, resourceMissing } from "./errors.ts";
+import { invalidRequest, resourceMissing } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
 
 /** The parameters that a route knows: a leaf takes a string, a hash has the names inside, "any" takes whatever comes. */

@@ -1,13 +1,14 @@
 import type { Access } from "./api-keys.ts";
 import { createParameters } from "./create-parameters.ts";
+import { createPaymentIntent } from "./create-payment-intent.ts";
 import { createProblem } from "./create-problem.ts";
 import { createCustomer, customerParametersProblem } from "./customers.ts";
-import { type Answer, resourceMissing } from "./errors.ts";
+import { resourceMissing } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
 import type { Charge } from "./ledger.ts";
 import { listPaymentIntents } from "./list.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
-import { createPaymentIntent } from "./create-payment-intent.ts";
 import { searchPaymentIntents } from "./search.ts";
 
 export type Caller = {

@@ -1,4 +1,5 @@
-import { type Answer, invalidRequest } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
+import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
 import { limitOf, limitProblem } from "./list.ts";
 import { missingParameter, text, unknownParameter } from "./parameters.ts";

@@ -1,12 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { type ApiKeys, createApiKeys } from "./api-keys.ts";
+import { createApiKeys } from "./api-keys.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import { createDecide } from "./decide.ts";
 import { createExchange } from "./exchange.ts";
-import { createFaults, type Faults } from "./faults.ts";
+import { createFaults } from "./faults.ts";
+import type { Faults } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
+import { createLedger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";

@@ -1,9 +1,11 @@
 /** dynalite in this process, in memory, without a socket of its own. */
 import { Readable } from "node:stream";
+
 import dynalite from "dynalite";
+
 import type { Reply } from "../aws-json.ts";
-import type { Item } from "./plain-item.ts";
 import { teachOldItem } from "./old-item.ts";
+import type { Item } from "./plain-item.ts";
 
 export type Dynalite = {
   /** Answers a request that came over HTTP. */

@@ -12,7 +12,7 @@ const STAND_IN = JSON.stringify(join(import.meta.dirname, "stripe-stand-in.ts"))
 /** The esbuild options that leave the parts out. */
 export const LEAVE_OUT = {
   alias: {
-    // lib/clients.aws.ts gives every client its credentials: the chain of providers is never asked.
+    // lib/aws/clients.ts gives every client its credentials: the chain of providers is never asked.
     "@aws-sdk/credential-provider-node": join(import.meta.dirname, "no-credential-providers.ts"),
   },
   // Imported when an operation streams events; none of ours does. It drags 600 modules into

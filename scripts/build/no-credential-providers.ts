@@ -4,7 +4,7 @@
 export function defaultProvider() {
   return (): never => {
     throw new Error(
-      "This AWS client was made without credentials: make it in lib/clients.aws.ts, as the others are.",
+      "This AWS client was made without credentials: make it in lib/aws/clients.ts, as the others are.",
     );
   };
 }

@@ -1,7 +1,7 @@
 // The queue, the event source and Stripe's limiter, event by event in virtual time: what the plan
 // says is held against it. It knows nothing of the plan's formulas.
 
-import { backoffCeilingMs, DEFAULT_TIMINGS } from "../../lib/timing.ts";
+import { backoffCeilingMs, DEFAULT_TIMINGS } from "../../lib/timing/timing.ts";
 
 export type Setting = {
   batchSize: number;

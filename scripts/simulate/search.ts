@@ -1,7 +1,7 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
 import { formatCoverage } from "../../simulation/coverage.ts";
-import { loadLibrary } from "../../simulation/library.ts";
-import type { Mistake } from "../../simulation/library.ts";
+import { loadLibrary } from "../../simulation/load-worker.ts";
+import type { Mistake } from "../../simulation/load-worker.ts";
 import { exhaustivePlans } from "../../simulation/plans.ts";
 import { runTasks } from "../../simulation/pool.ts";
 import { scheduleOf, trace } from "../../simulation/replay.ts";

@@ -28,7 +28,7 @@ const claimed = (lapsesAt: string) => ({
 
 test.each([
   { name: "no record", item: undefined, expected: true },
-  { name: "a claim that has lapsed", item: claimed("999999"), expected: true },
+  { name: "a claim that has expired", item: claimed("999999"), expected: true },
   { name: "a claim that is live", item: claimed("1000001"), expected: false },
   {
     name: "an outcome",

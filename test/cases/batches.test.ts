@@ -45,7 +45,7 @@ test("the same message twice in one batch is charged once and acknowledged twice
 
   expect(batch.acknowledged).toHaveLength(2);
   expect(batch.lines).toMatchObject([
-    { decision: "charged", Succeeded: 1 },
+    { decision: "completed", Succeeded: 1 },
     { decision: "duplicate", outcome: "succeeded", Duplicate: 1 },
   ]);
   expect(batch.lines[1]).not.toHaveProperty("Succeeded");
@@ -58,7 +58,7 @@ test("one id with two amounts in one batch charges the first and conflicts on th
 
   const batch = await worker.deliver(payment({ amount: 500 }), payment({ amount: 700 }));
 
-  expect(batch.lines.map((line) => line["decision"])).toEqual(["charged", "conflict"]);
+  expect(batch.lines.map((line) => line["decision"])).toEqual(["completed", "conflict"]);
   expect(worker.stripe.ledger.charges()).toMatchObject([{ amount: 500 }]);
 });
 
@@ -149,6 +149,6 @@ test("a revoked key is an operator's fault: nothing is lost, and a working key s
     ConfigurationError: 1,
   });
   expect(dropped).toEqual(["sk_test_revoked"]);
-  expect(settled.lines[0]).toMatchObject({ decision: "charged" });
+  expect(settled.lines[0]).toMatchObject({ decision: "completed" });
   expect(JSON.stringify([...refused.lines, ...settled.lines])).not.toContain("sk_test");
 });

@@ -35,7 +35,7 @@ test("a claim in progress is never acknowledged as a duplicate", async () => {
   atStripe.letGo();
 
   expect(second.failed).toHaveLength(1);
-  expect(second.lines[0]).toMatchObject({ decision: "held", messageId: "order-1001" });
+  expect(second.lines[0]).toMatchObject({ decision: "in_progress", messageId: "order-1001" });
   expect((await first).acknowledged).toHaveLength(1);
   expect((await worker.redeliver()).lines[0]).toMatchObject({ decision: "duplicate" });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
@@ -51,8 +51,8 @@ test("a rejected duplicate leaves the running worker's claim alone, and a third 
   const second = await worker.deliver(payment());
   const third = await worker.deliver(payment());
 
-  expect(second.lines[0]).toMatchObject({ decision: "held" });
-  expect(third.lines[0]).toMatchObject({ decision: "held" });
+  expect(second.lines[0]).toMatchObject({ decision: "in_progress" });
+  expect(third.lines[0]).toMatchObject({ decision: "in_progress" });
   expect(await worker.record("order-1001")).toEqual(claimed);
   atStripe.letGo();
   await first;
@@ -66,13 +66,13 @@ test("two deliveries that overlap beyond the lease charge once, and only the own
   await atStripe.seen;
   worker.clock.now += 2 * MINUTE; // for a clock that is ahead, the first lease of 65 s is over
 
-  const takeOver = await worker.deliver(payment());
+  const takeover = await worker.deliver(payment());
   const taken = await worker.record("order-1001");
   worker.clock.now -= 2 * MINUTE;
   atStripe.letGo();
   const late = await slow;
 
-  expect(takeOver.lines[0]).toMatchObject({ kind: "stripe_key_in_use", takeOver: true });
+  expect(takeover.lines[0]).toMatchObject({ kind: "stripe_key_in_use", takeover: true });
   expect(taken).toMatchObject({ status: "IN_PROGRESS", attempt: 2, leaseExpiresAt: 0 });
   expect(late.lines[0]).toMatchObject({ decision: "lease_lost" });
   expect(late.failed).toHaveLength(1);
@@ -91,7 +91,7 @@ test("a redrive after Stripe forgot the key looks first, and finds the charge", 
   const redriven = await worker.redeliver();
 
   expect(unknown.lines[0]).toMatchObject({ kind: "stripe_unavailable", code: "timeout" });
-  expect(redriven.lines[0]).toMatchObject({ decision: "charged", lookedUp: true });
+  expect(redriven.lines[0]).toMatchObject({ decision: "completed", lookedUp: true });
   const requests = worker.stripe.ledger.requests().map(({ method, path }) => [method, path]);
   expect(requests).toEqual([
     ["POST", "/v1/payment_intents"],
@@ -105,7 +105,7 @@ test("a redrive after Stripe forgot the key looks first, and finds the charge", 
   });
 });
 
-test("a redrive after Stripe forgot the key charges when the look-up finds nothing", async () => {
+test("a redrive after Stripe forgot the key charges when the lookup finds nothing", async () => {
   const worker = await startWorker();
   worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
   await worker.deliver(payment());
@@ -113,7 +113,7 @@ test("a redrive after Stripe forgot the key charges when the look-up finds nothi
 
   const redriven = await worker.redeliver();
 
-  expect(redriven.lines[0]).toMatchObject({ decision: "charged", lookedUp: true });
+  expect(redriven.lines[0]).toMatchObject({ decision: "completed", lookedUp: true });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
@@ -146,11 +146,11 @@ test("a worker whose put was sent twice, after a lost reply, knows its own claim
   expect(lost.happened()).toBe(1);
   expect(worker.table.counts()).toEqual({ PutItem: 2, UpdateItem: 1 });
   expect(delivered.acknowledged).toHaveLength(1);
-  expect(delivered.lines[0]).toMatchObject({ decision: "charged", attempt: 1, takeOver: false });
+  expect(delivered.lines[0]).toMatchObject({ decision: "completed", attempt: 1, takeover: false });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
-test("a worker whose take-over was sent twice, after a lost reply, knows its own claim", async () => {
+test("a worker whose takeover was sent twice, after a lost reply, knows its own claim", async () => {
   const worker = await startWorker();
   worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
   await worker.deliver(payment());
@@ -159,7 +159,7 @@ test("a worker whose take-over was sent twice, after a lost reply, knows its own
   const delivered = await worker.redeliver();
 
   expect(lost.happened()).toBe(1);
-  expect(delivered.lines[0]).toMatchObject({ decision: "charged", attempt: 2, takeOver: true });
+  expect(delivered.lines[0]).toMatchObject({ decision: "completed", attempt: 2, takeover: true });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 

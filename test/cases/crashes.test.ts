@@ -1,7 +1,8 @@
 // The built bundle in its own process, killed with SIGKILL at the worst moments.
 
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { test, type TestContext } from "vitest";
+import { test } from "vitest";
+import type { TestContext } from "vitest";
 
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
 import { startStack } from "../../local/stack.ts";
@@ -10,7 +11,7 @@ import type { Fault } from "../../local/stripe/faults.ts";
 async function prepare({ onTestFinished }: TestContext) {
   const events: EventSourceEvent[] = [];
   const stack = await startStack({
-    // Short, since the tests wait for the lease to lapse; calls with time to spare.
+    // Short, since the tests wait for the lease to expire; calls with time to spare.
     worker: {
       functionTimeoutMs: 8_000,
       visibilityTimeoutSeconds: 9,

@@ -61,7 +61,7 @@ test.each(wrapped)(
     const first = await worker.deliver(a);
     const retry = await worker.deliver(b);
 
-    expect(first.lines[0]).toMatchObject({ decision: "charged", messageId: "order-1001" });
+    expect(first.lines[0]).toMatchObject({ decision: "completed", messageId: "order-1001" });
     expect(retry.lines[0]).toMatchObject({ decision: "duplicate", messageId: "order-1001" });
     expect(worker.stripe.ledger.charges()).toMatchObject([{ idempotencyKey: "order-1001" }]);
   },
@@ -81,7 +81,7 @@ test.each([
     const refused = await worker.deliver(body);
 
     expect(refused.failed).toHaveLength(1);
-    expect(refused.lines[0]).toMatchObject({ decision: "refused", field, rule: "message_id" });
+    expect(refused.lines[0]).toMatchObject({ decision: "invalid", field, rule: "message_id" });
     expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
     expect(worker.table.counts()).toEqual({});
   },
@@ -114,7 +114,7 @@ test.each([
 
   expect(refused.failed).toHaveLength(1);
   expect(refused.lines[0]).toMatchObject({
-    decision: "refused",
+    decision: "invalid",
     message:
       "refused: amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
   });
@@ -127,7 +127,7 @@ test("of two amounts in one message neither is charged", async () => {
 
   const refused = await worker.deliver(body);
 
-  expect(refused.lines[0]).toMatchObject({ decision: "refused", rule: "body_json" });
+  expect(refused.lines[0]).toMatchObject({ decision: "invalid", rule: "body_json" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
 });
 
@@ -146,7 +146,7 @@ test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
 
     expect(refused.failed).toHaveLength(1);
     expect(refused.lines[0]).toMatchObject({
-      decision: "refused",
+      decision: "invalid",
       message:
         "refused: id must be the sender's own id: 1 to 255 printable ASCII characters without spaces.",
     });
@@ -168,6 +168,6 @@ test("what is refused shows no value of the message in the log", async () => {
   // A random id may hold the digits 999 by chance.
   const log = JSON.stringify({ ...refused.lines[0], sqsMessageId: "", requestId: "" });
   expect(refused.lines).toHaveLength(1);
-  expect(refused.lines[0]).toMatchObject({ decision: "refused", rule: "card_number" });
+  expect(refused.lines[0]).toMatchObject({ decision: "invalid", rule: "card_number" });
   expect(log).not.toMatch(/4242|4000056655665556|999|cus_ada|pm_card_visa/);
 });

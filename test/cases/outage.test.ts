@@ -6,10 +6,10 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { SQSRecord } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 
-import { sqsHandler } from "../../lib/batch.sqs.ts";
-import { stripeCharges } from "../../lib/charges.stripe.ts";
-import { recordsTable } from "../../lib/records.dynamodb.ts";
-import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
+import { recordsTable } from "../../lib/aws/records-table.ts";
+import { sqsHandler } from "../../lib/sqs/handler.ts";
+import { fixedKey } from "../../lib/stripe/api-key.ts";
+import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { createQueue } from "../../simulation/queue.ts";
 import type { QueuedMessage } from "../../simulation/queue.ts";
 import { createStripe } from "../../simulation/stripe.ts";

@@ -60,7 +60,7 @@ test("409 idempotency_key_in_use is transient, not a decline: the same key charg
 
   expect(inUse.lines[0]).toMatchObject({ decision: "transient", kind: "stripe_key_in_use" });
   expect(inUse.failed).toHaveLength(1);
-  expect(settled.lines[0]).toMatchObject({ decision: "charged", outcome: "succeeded" });
+  expect(settled.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   const keys = worker.stripe.ledger.requests().map((request) => request.idempotencyKey);
   expect(keys).toEqual(["order-1001", "order-1001"]);
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
@@ -74,7 +74,7 @@ test("a declined card is recorded and acknowledged once, not retried", async () 
   const again = await worker.deliver(declined);
 
   expect(first.acknowledged).toHaveLength(1);
-  expect(first.lines[0]).toMatchObject({ decision: "charged", outcome: "declined", Declined: 1 });
+  expect(first.lines[0]).toMatchObject({ decision: "completed", outcome: "declined", Declined: 1 });
   expect(await worker.record("order-1001")).toMatchObject({
     status: "COMPLETED",
     outcome: {
@@ -107,7 +107,7 @@ test("a slow Stripe call is ended by its own timeout, and the same key finds the
   const settled = await worker.redeliver();
 
   expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(settled.lines[0]).toMatchObject({ decision: "charged", outcome: "succeeded" });
+  expect(settled.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 2, replayed: 1, charges: 1 });
 });
 
@@ -119,7 +119,7 @@ test("a body that trickles for longer than the timeout is ended by it too", asyn
   const settled = await worker.redeliver();
 
   expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(settled.lines[0]).toMatchObject({ decision: "charged" });
+  expect(settled.lines[0]).toMatchObject({ decision: "completed" });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
@@ -168,11 +168,11 @@ test("a 500 that Stripe stored is replayed until the key is forgotten, and then 
 
   expect(stored.lines[0]).toMatchObject({ kind: "stripe_unavailable" });
   expect(replayed.lines[0]).toMatchObject({ kind: "stripe_unavailable" });
-  expect(charged.lines[0]).toMatchObject({ decision: "charged", lookedUp: true });
+  expect(charged.lines[0]).toMatchObject({ decision: "completed", lookedUp: true });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
-test("a 500 that Stripe answered after it had charged is found by the look-up", async () => {
+test("a 500 that Stripe answered after it had charged is found by the lookup", async () => {
   const worker = await startWorker();
   worker.stripe.faults.add({ method: "POST" }, { kind: "storedErrorAfterCharge" });
 
@@ -180,6 +180,6 @@ test("a 500 that Stripe answered after it had charged is found by the look-up", 
   worker.clock.now += 25 * 60 * 60 * 1_000;
   const found = await worker.redeliver();
 
-  expect(found.lines[0]).toMatchObject({ decision: "charged", outcome: "succeeded" });
+  expect(found.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ charges: 1 });
 });

@@ -7,15 +7,15 @@ import { fileURLToPath } from "node:url";
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { decodeMessage } from "../../lib/message.ts";
+import { decodeMessage } from "../../lib/message/decode.ts";
 import checkedIn from "../producers/babelqueue.json" with { type: "json" };
+import { WORKER_TIMINGS } from "../support/timings.ts";
 import type { SqsSubject } from "./scenarios/sqs-api.ts";
 import { startMoto } from "./servers/aws.ts";
 import { sqsClient } from "./servers/clients.ts";
 import { INSTALLED } from "./servers/process.ts";
 import type { ExternalServer } from "./servers/process.ts";
 import { createQueues } from "./servers/queues.ts";
-import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const PAYMENT = {
   amount: 1200,

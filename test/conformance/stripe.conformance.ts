@@ -4,9 +4,9 @@
 import type { ValidateFunction } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { chargeParams } from "../../lib/charge.ts";
-import { stripeCharges } from "../../lib/charges.stripe.ts";
-import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
+import { chargeParams } from "../../lib/payments/charge.ts";
+import { fixedKey } from "../../lib/stripe/api-key.ts";
+import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import type { StripeServer } from "../../local/stripe/server.ts";
 import type { ExternalServer } from "./servers/process.ts";
@@ -56,7 +56,7 @@ describe("stripe-mock", () => {
     });
   });
 
-  test("takes the worker's look-up, and the worker reads its page", async () => {
+  test("takes the worker's lookup, and the worker reads its page", async () => {
     const query = { messageId: "order-1001", customer: "cus_ada", since: 1_795_980_729_855 };
 
     expect(await charges().find(query, 10_000)).toEqual({ kind: "none" });

@@ -2,8 +2,8 @@
 
 import { afterAll, describe } from "vitest";
 
-import { stripeCharges } from "../../lib/charges.stripe.ts";
-import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
+import { fixedKey } from "../../lib/stripe/api-key.ts";
+import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { createStripe } from "../../simulation/stripe.ts";
 import { conform } from "./conform.ts";

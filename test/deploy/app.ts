@@ -3,6 +3,7 @@ import { App, Fn } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
+
 import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
 import type { PaymentWorker } from "../../infra/payment-worker.ts";
 import { dev } from "../../infra/stages.ts";
@@ -41,7 +42,7 @@ for (const alarm of stack.node.findAll().filter((node) => node instanceof CfnAla
   alarm.metrics = undefined;
   Object.assign(alarm, {
     namespace: "PaymentWorker",
-    metricName: "Refused",
+    metricName: "Invalid",
     statistic: "Sum",
     period: 300,
   });

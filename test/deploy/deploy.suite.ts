@@ -1,13 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
 import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { startStripe, type StripeServer } from "../../local/stripe/server.ts";
-import { cdk, readOutputs, type Outputs } from "./cdk.ts";
-import { startEmulator, type Emulator } from "./emulator.ts";
+
+import { startStripe } from "../../local/stripe/server.ts";
+import type { StripeServer } from "../../local/stripe/server.ts";
+import { cdk, readOutputs } from "./cdk.ts";
+import type { Outputs } from "./cdk.ts";
+import { startEmulator } from "./emulator.ts";
+import type { Emulator } from "./emulator.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 250 };
 

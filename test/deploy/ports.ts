@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 
 /** A port of 127.0.0.1 that nobody listens on, for a program that cannot choose one itself. */
 export async function freePort(): Promise<number> {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+
 import { freePort } from "./ports.ts";
 
 const LOCAL = join(import.meta.dirname, "..", "..", ".local");

@@ -3,8 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { startStack, type Stack } from "../../local/stack.ts";
+
+import { startStack } from "../../local/stack.ts";
+import type { Stack } from "../../local/stack.ts";
 import { samEnvironment } from "../../scripts/sam-environment.ts";
 import { cdk } from "./cdk.ts";
 import { startRuntime } from "./runtime.ts";

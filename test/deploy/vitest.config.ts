@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import { defineConfig } from "vitest/config";
 
 // `npm test` leaves these suites out: they need Python, and minutes.

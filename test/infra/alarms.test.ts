@@ -1,5 +1,6 @@
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
+
 import { TIMINGS } from "../support/timings.ts";
 import { propertiesOf, templateOf } from "./synth.ts";
 
@@ -57,7 +58,7 @@ test("a dead letter is an alarm halfway to the earliest moment when SQS may dele
   });
 });
 
-test("a message older than back-off and visibility timeout together, for five minutes, is an alarm", () => {
+test("a message older than backoff and visibility timeout together, for five minutes, is an alarm", () => {
   expect(alarm("QueueAge")).toMatchObject({
     MetricName: "ApproximateAgeOfOldestMessage",
     Dimensions: queue("Payments"),
@@ -106,13 +107,13 @@ test.each([
 });
 
 test("one refusal, by the worker or by Stripe, is an alarm", () => {
-  expect(expression("Refusals")).toBe("FILL(Refused, 0) + FILL(Rejected, 0)");
+  expect(expression("Refusals")).toBe("FILL(Invalid, 0) + FILL(Rejected, 0)");
   expect(alarm("Refusals")).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
 });
 
-test("take-overs are an alarm above ten, and above one in a hundred deliveries", () => {
-  expect(expression("TakeOvers")).toBe(
-    "IF(TakeOver > 10 AND TakeOver > 0.01 * NumberOfMessagesReceived, 1, 0)",
+test("takeovers are an alarm above ten, and above one in a hundred deliveries", () => {
+  expect(expression("Takeovers")).toBe(
+    "IF(Takeover > 10 AND Takeover > 0.01 * NumberOfMessagesReceived, 1, 0)",
   );
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+
 import { propertiesOf, templateOf } from "./synth.ts";
 
 type Widget = {
@@ -64,7 +65,7 @@ test("failures and refusals are split into a line for each kind and rule", () =>
     `SEARCH('{PaymentWorker,FunctionName,kind} MetricName=\\"TransientFailure\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
   );
   expect(body).toContain(
-    `SEARCH('{PaymentWorker,FunctionName,rule} MetricName=\\"Refused\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
+    `SEARCH('{PaymentWorker,FunctionName,rule} MetricName=\\"Invalid\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
   );
 });
 

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
 import { afterEach, expect, test } from "vitest";
+
 import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
 import { DEV, newApp, PROD } from "./synth.ts";
 

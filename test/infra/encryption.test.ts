@@ -1,5 +1,6 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import { expect, test } from "vitest";
+
 import { encryptionKey } from "../../infra/encryption-key.ts";
 import { propertiesOf, statementsOf, templateOf } from "./synth.ts";
 

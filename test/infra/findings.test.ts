@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
-import { AwsSolutionsChecks, NIST80053R5Checks, ServerlessChecks, type NagPack } from "cdk-nag";
+
 import type { App } from "aws-cdk-lib";
+import { AwsSolutionsChecks, NIST80053R5Checks, ServerlessChecks } from "cdk-nag";
+import type { NagPack } from "cdk-nag";
 import { expect, test } from "vitest";
+
 import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
-import { dev, prod, type Stage } from "../../infra/stages.ts";
+import { dev, prod } from "../../infra/stages.ts";
+import type { Stage } from "../../infra/stages.ts";
 import { DEV, newApp, PROD } from "./synth.ts";
 
 const PAGE = readFileSync(new URL("../../docs/security-findings.md", import.meta.url), "utf8");

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Rule } from "aws-cdk-lib/aws-events";
@@ -11,6 +12,7 @@ import * as sns from "aws-cdk-lib/aws-sns";
 import { SqsSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { expect, onTestFinished, test } from "vitest";
+
 import { encryptionKey } from "../../infra/encryption-key.ts";
 import { PaymentWorker } from "../../infra/payment-worker.ts";
 import { COMMAND_ENV } from "../support/command.ts";

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
+
 import { expect, test } from "vitest";
-import { METRICS_NAMESPACE } from "../../lib/report.ts";
+
+import { METRICS_NAMESPACE } from "../../lib/lambda/payment-log.ts";
 import { templateOf } from "./synth.ts";
 
 // The names that the worker writes stand in this file alone; infra/ must not import it.
-const REPORT = readFileSync(new URL("../../lib/report.ts", import.meta.url), "utf8");
+const REPORT = readFileSync(new URL("../../lib/lambda/payment-log.ts", import.meta.url), "utf8");
 
 test("every metric that an alarm or a graph reads is one that the worker writes", () => {
   // Without the escapes of the dashboard's body, which is JSON in JSON.
@@ -23,15 +25,15 @@ test("every metric that an alarm or a graph reads is one that the worker writes"
     "Declined",
     "Duplicate",
     "FailedReceive",
-    "Held",
+    "InProgress",
+    "Invalid",
     "LeaseLost",
     "NotStarted",
     "Processing",
-    "Refused",
     "Rejected",
     "RequiresAction",
     "Succeeded",
-    "TakeOver",
+    "Takeover",
     "TransientFailure",
   ]);
   for (const name of read) expect(REPORT).toContain(`"${name}"`);

@@ -1,6 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
-import type { Timings } from "../../lib/timing.ts";
+
+import type { Timings } from "../../lib/timing/timing.ts";
 import { newApp, paymentWorker } from "./synth.ts";
 
 // Each pair stands on the two sides of one rule; the numbers are in ms.

@@ -1,8 +1,10 @@
 import { App, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { Construct } from "constructs";
+
 import cdk from "../../cdk.json" with { type: "json" };
-import { PaymentWorker, type PaymentWorkerProps } from "../../infra/payment-worker.ts";
+import { PaymentWorker } from "../../infra/payment-worker.ts";
+import type { PaymentWorkerProps } from "../../infra/payment-worker.ts";
 import type { Stage } from "../../infra/stages.ts";
 import { TIMINGS } from "../support/timings.ts";
 

@@ -2,6 +2,7 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import { expect, test } from "vitest";
+
 import { propertiesOf, statementsOf, templateOf } from "./synth.ts";
 
 const template = templateOf();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+
 import { readBatchResponse } from "../../local/event-source/batch-response.ts";
 
 const BATCH = new Set(["a", "b", "c"]);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -11,8 +12,10 @@ import {
 } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
 import { expect, onTestFinished, test } from "vitest";
+
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
-import { startEventSource, type EventSourceOptions } from "../../local/event-source/server.ts";
+import { startEventSource } from "../../local/event-source/server.ts";
+import type { EventSourceOptions } from "../../local/event-source/server.ts";
 
 const BUNDLE = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 const HANGING_PARENT = fileURLToPath(new URL("../fixtures/hanging-parent.ts", import.meta.url));

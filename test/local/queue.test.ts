@@ -15,6 +15,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
+
 import { startQueue } from "../../local/queue/server.ts";
 import { failureOf, queueClient, startedQueue } from "./aws-fixture.ts";
 
@@ -119,7 +120,7 @@ test("looking at a queue shows each message's state and changes nothing", async 
   const { queue, queueUrl, client } = await startedQueue();
   await client.send(send(queueUrl, "in flight"));
   await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
-  await client.send(send(queueUrl, "lapsed"));
+  await client.send(send(queueUrl, "expired"));
   await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, VisibilityTimeout: 0 }));
   await client.send(
     new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: "delayed", DelaySeconds: 900 }),
@@ -136,7 +137,7 @@ test("looking at a queue shows each message's state and changes nothing", async 
     ),
   ).toEqual({
     "in flight": ["in flight", 1],
-    lapsed: ["visible", 1],
+    expired: ["visible", 1],
     delayed: ["delayed", 0],
     visible: ["visible", 0],
   });

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
+
 import { createFauxqs } from "../../local/queue/fauxqs.ts";
 import { createMoveTasks } from "../../local/queue/move-tasks.ts";
 import { failureOf, startedQueue } from "./aws-fixture.ts";

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+
 import { toSqsEvent } from "../../local/event-source/sqs-event.ts";
 
 const ARN = "arn:aws:sqs:eu-central-1:000000000000:payments";

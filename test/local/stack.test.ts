@@ -1,11 +1,14 @@
-import { connect } from "node:net";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
+
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
-import { TIMING_VARIABLES, violations } from "../../lib/timing.ts";
+
+import { TIMING_VARIABLES, violations } from "../../lib/timing/timing.ts";
 import type { EventSourceEvent } from "../../local/event-source/events.ts";
-import { startStack, type Stack, type StackOptions } from "../../local/stack.ts";
+import { startStack } from "../../local/stack.ts";
+import type { Stack, StackOptions } from "../../local/stack.ts";
 import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 import { TIMINGS } from "../support/timings.ts";
 

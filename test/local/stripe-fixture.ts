@@ -1,7 +1,8 @@
 import { Stripe } from "stripe";
 import { onTestFinished } from "vitest";
 
-import { startStripe, type StripeServer } from "../../local/stripe/server.ts";
+import { startStripe } from "../../local/stripe/server.ts";
+import type { StripeServer } from "../../local/stripe/server.ts";
 
 /** 2026-03-01T12:00:00Z: where the clock of every test server starts. */
 export const START_MS = 1_772_366_400_000;

@@ -1,5 +1,6 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
+
 import { startTable } from "../../local/table/server.ts";
 import type { TableServer } from "../../local/table/server.ts";
 import { failureOf, startedTable, tableClient } from "./aws-fixture.ts";

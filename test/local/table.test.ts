@@ -5,6 +5,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
+
 import { createDynalite } from "../../local/table/dynalite.ts";
 import { startTable } from "../../local/table/server.ts";
 import { createTimeToLive } from "../../local/table/time-to-live.ts";

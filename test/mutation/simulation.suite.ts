@@ -1,17 +1,17 @@
 // The simulation as a judge of mutants: in this process, where StrykerJS switches them on.
 import { afterAll, expect, test, vi } from "vitest";
 
-import * as batch from "../../lib/batch.sqs.ts";
-import * as charges from "../../lib/charges.stripe.ts";
-import * as records from "../../lib/records.dynamodb.ts";
-import * as keys from "../../lib/stripe-key.secretsmanager.ts";
+import * as records from "../../lib/aws/records-table.ts";
+import * as batch from "../../lib/sqs/handler.ts";
+import * as keys from "../../lib/stripe/api-key.ts";
+import * as charges from "../../lib/stripe/charges.ts";
 import { drawn } from "../../simulation/choices.ts";
 import { explore } from "../../simulation/explore.ts";
 import { exhaustivePlans } from "../../simulation/plans.ts";
 import { runRandom } from "../../simulation/replay.ts";
 import { createRunner } from "../../simulation/schedule.ts";
 
-vi.mock("../../lib/http.stripe.ts", () => import("../../simulation/connection.ts"));
+vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/connection.ts"));
 
 const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);

@@ -4,10 +4,10 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
 import { expect, test } from "vitest";
 
-import { sqsHandler } from "../../lib/batch.sqs.ts";
-import type { LogLine } from "../../lib/report.ts";
-import produced from "./babelqueue.json" with { type: "json" };
+import type { LogLine } from "../../lib/lambda/payment-log.ts";
+import { sqsHandler } from "../../lib/sqs/handler.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
+import produced from "./babelqueue.json" with { type: "json" };
 
 // A minute after the messages of babelqueue.json were made.
 const NOW = 1_795_980_789_855;
@@ -70,7 +70,7 @@ test("a message whose attribute names a later schema version is refused and neve
 
   expect(claimed).toEqual([]);
   expect(line).toMatchObject({
-    decision: "refused",
+    decision: "invalid",
     rule: "schema_version",
     field: "bq-schema-version",
   });

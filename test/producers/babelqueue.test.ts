@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { decodeMessage } from "../../lib/message.ts";
+import { decodeMessage } from "../../lib/message/decode.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
 type Produced = {
@@ -96,7 +96,7 @@ test("keys that the envelope does not define are ignored outside the payment, an
   expect(decode(outside)).toMatchObject({ kind: "message", message: { payment: PAYMENT } });
   // Stricter than BabelQueue, which leaves `data` to its consumer.
   expect(decode(inside)).toMatchObject({
-    kind: "refused",
+    kind: "invalid",
     refusal: { field: "data.tip", rule: "unknown_field" },
   });
 });
@@ -112,7 +112,7 @@ test.each([
   ["neither job nor urn", changed((envelope) => delete envelope["job"]), "id"],
   ["a list for data", changed((envelope) => (envelope["data"] = [])), "data"],
 ])("an envelope with %s is refused", (_what, body, field) => {
-  expect(decode(body)).toMatchObject({ kind: "refused", refusal: { field } });
+  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field } });
 });
 
 test.each(["", " ", " \t", "\n\v\f\r", "1", undefined])(
@@ -142,7 +142,7 @@ test.each([undefined, null, "", 7, "order 1", "order-😀"])(
   "a message with the id %j is refused, where BabelQueue's guard runs the handler",
   (id) => {
     expect(decode(meta({ id }))).toEqual({
-      kind: "refused",
+      kind: "invalid",
       refusal: { field: "meta.id", rule: "message_id" },
     });
   },

@@ -5,7 +5,7 @@
 import { CloudEvent } from "cloudevents";
 import { expect, test } from "vitest";
 
-import { decodeMessage } from "../../lib/message.ts";
+import { decodeMessage } from "../../lib/message/decode.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
@@ -91,11 +91,11 @@ test("a broker's id is never taken for a missing one of the sender", () => {
   const { id: _, ...anonymous } = PLAIN;
 
   expect(decode(sns(JSON.stringify(anonymous)))).toEqual({
-    kind: "refused",
+    kind: "invalid",
     refusal: { field: "Message.id", rule: "message_id" },
   });
   expect(decode(eventBridge(anonymous))).toEqual({
-    kind: "refused",
+    kind: "invalid",
     refusal: { field: "detail.id", rule: "message_id" },
   });
 });
@@ -118,14 +118,14 @@ test.each([
   ["no detail", eventBridge(undefined), "detail"],
   ["a text for the detail", eventBridge(JSON.stringify(PLAIN)), "detail"],
 ])("%s in a broker's envelope is refused", (_what, body, field) => {
-  expect(decode(body)).toEqual({ kind: "refused", refusal: { field, rule: "body_json" } });
+  expect(decode(body)).toEqual({ kind: "invalid", refusal: { field, rule: "body_json" } });
 });
 
 test.each(["SubscriptionConfirmation", "UnsubscribeConfirmation"])(
   "an SNS %s is refused",
   (Type) => {
     expect(decode(sns(JSON.stringify(PLAIN), { Type }))).toMatchObject({
-      kind: "refused",
+      kind: "invalid",
       refusal: { field: "id", rule: "message_id" },
     });
   },

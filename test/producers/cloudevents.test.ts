@@ -3,7 +3,7 @@
 import { CloudEvent, HTTP } from "cloudevents";
 import { expect, test } from "vitest";
 
-import { decodeMessage } from "../../lib/message.ts";
+import { decodeMessage } from "../../lib/message/decode.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");

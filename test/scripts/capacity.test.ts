@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { DEFAULT_TIMINGS, violations } from "../../lib/timing.ts";
+import { DEFAULT_TIMINGS, violations } from "../../lib/timing/timing.ts";
 import { limitsOf } from "../../scripts/capacity/limits.ts";
 import { planFor } from "../../scripts/capacity/plan.ts";
 import type { Load, Plan } from "../../scripts/capacity/plan.ts";
@@ -135,7 +135,7 @@ test("ten thousand payments at once drain at the sustained rate, none throttled 
   expect(10_000 / outcome.rate).toBeCloseTo(553.2, 0); // seconds
 });
 
-test("with twenty times the concurrency Stripe refuses, and the back-off still loses no payment", () => {
+test("with twenty times the concurrency Stripe refuses, and the backoff still loses no payment", () => {
   const plan = { ...planFor(STRIPE_DEFAULT), concurrency: 40 };
 
   const outcome = run(

@@ -1,11 +1,14 @@
 // The commands as a person runs them: in processes of their own.
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
 import { expect, onTestFinished, test } from "vitest";
+
 import { COMMAND_ENV } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -18,7 +21,7 @@ function prepare() {
   onTestFinished(() => rmSync(folder, { recursive: true }));
 
   function start(script: string, ...args: string[]) {
-    const child = spawn(process.execPath, [join(ROOT, "scripts", script), ...args], {
+    const child = spawn(process.execPath, [join(ROOT, script), ...args], {
       cwd: folder,
       env: { ...COMMAND_ENV, NO_COLOR: "1" },
     });
@@ -67,7 +70,7 @@ async function isListening(url: string): Promise<boolean> {
   }
 }
 
-test.each(["demo.ts", "start.ts", "payments.ts", "invoke.ts"])(
+test.each(["chaos/demo.ts", "scripts/start.ts", "cli/payments.ts", "scripts/invoke.ts"])(
   "%s explains itself on --help and does nothing",
   async (script) => {
     const { code, stdout, stderr } = await prepare().run(script, "--help");
@@ -80,83 +83,87 @@ test.each(["demo.ts", "start.ts", "payments.ts", "invoke.ts"])(
 test.each<[string, string[], string]>([
   [
     "an option that does not exist",
-    ["payments.ts", "send", "--ammount", "5"],
+    ["cli/payments.ts", "send", "--ammount", "5"],
     "Unknown option '--ammount'. See --help.\n",
   ],
   [
     "an amount that is not an integer",
-    ["payments.ts", "send", "--amount", "12.50"],
+    ["cli/payments.ts", "send", "--amount", "12.50"],
     "--amount must be an integer",
   ],
   [
     "a shape that does not exist",
-    ["payments.ts", "send", "--shape", "xml"],
+    ["cli/payments.ts", "send", "--shape", "xml"],
     "--shape must be one of plain,",
   ],
   [
     "one id for several messages",
-    ["payments.ts", "send", "--id", "a", "--count", "2"],
+    ["cli/payments.ts", "send", "--id", "a", "--count", "2"],
     "use --repeat",
   ],
   [
     "a file that is not there",
-    ["payments.ts", "send", "--file", "none.json"],
+    ["cli/payments.ts", "send", "--file", "none.json"],
     "--file none.json cannot be read",
   ],
   [
     "an SQS event in place of a body",
-    ["payments.ts", "send", "--file", join(ROOT, "events", "payment.json")],
+    ["cli/payments.ts", "send", "--file", join(ROOT, "events", "payment.json")],
     "payment.json is an SQS event: use npm run invoke -- /",
   ],
-  ["no queue to send to", ["payments.ts", "send"], "start one with `npm start`"],
+  ["no queue to send to", ["cli/payments.ts", "send"], "start one with `npm start`"],
   [
     "a queue that is no URL",
-    ["payments.ts", "send", "--queue-url", "payments"],
+    ["cli/payments.ts", "send", "--queue-url", "payments"],
     "--queue-url must be the URL of a queue.",
   ],
   [
     "a dead-letter queue that is no URL",
-    ["payments.ts", "dlq", "--dlq-url", "payments-dlq"],
+    ["cli/payments.ts", "dlq", "--dlq-url", "payments-dlq"],
     "--dlq-url must be the URL of a queue.",
   ],
   [
     "a flag that is empty",
-    ["payments.ts", "dlq", "--stack", ""],
+    ["cli/payments.ts", "dlq", "--stack", ""],
     "--stack is empty: set it first.",
   ],
   [
     "an empty id to explain",
-    ["payments.ts", "status", "order-1", ""],
+    ["cli/payments.ts", "status", "order-1", ""],
     "A message id is empty: set ID first.",
   ],
   [
     "an empty id to redrive",
-    ["payments.ts", "redrive", "--id", ""],
+    ["cli/payments.ts", "redrive", "--id", ""],
     "A message id is empty: set ID first.",
   ],
   [
     "an empty id to send",
-    ["payments.ts", "send", "--id", ""],
+    ["cli/payments.ts", "send", "--id", ""],
     "A message id is empty: set ID first.",
   ],
   [
     "an empty queue to redrive to",
-    ["payments.ts", "redrive", "--all", "--to", ""],
+    ["cli/payments.ts", "redrive", "--all", "--to", ""],
     "--to must be the URL of a queue.",
   ],
   [
     "a queue to redrive to that is no URL",
-    ["payments.ts", "redrive", "--all", "--to", "notaqueue"],
+    ["cli/payments.ts", "redrive", "--all", "--to", "notaqueue"],
     "--to must be the URL of a queue.",
   ],
   [
     "outputs that are not there",
-    ["payments.ts", "send", "--outputs", "o.json"],
+    ["cli/payments.ts", "send", "--outputs", "o.json"],
     "npx cdk deploy --outputs-file",
   ],
-  ["no event", ["invoke.ts"], "Name one event file, such as events/payment.json"],
-  ["an event that is not there", ["invoke.ts", "none.json"], "none.json cannot be read as JSON"],
-  ["an argument to the demo", ["demo.ts", "fast"], '"fast" is not an option of the demo'],
+  ["no event", ["scripts/invoke.ts"], "Name one event file, such as events/payment.json"],
+  [
+    "an event that is not there",
+    ["scripts/invoke.ts", "none.json"],
+    "none.json cannot be read as JSON",
+  ],
+  ["an argument to the demo", ["chaos/demo.ts", "fast"], '"fast" is not an option of the demo'],
 ])("%s is an error with the next step, and exit status 2", async (_, command, sentence) => {
   const { code, stdout, stderr } = await prepare().run(...(command as [string]));
 
@@ -169,7 +176,7 @@ test("an event that is not from SQS is refused", async () => {
   const { folder, run } = prepare();
   writeFileSync(join(folder, "event.json"), '{"detail":{}}');
 
-  const { code, stderr } = await run("invoke.ts", "event.json");
+  const { code, stderr } = await run("scripts/invoke.ts", "event.json");
 
   expect({ code, stderr }).toEqual({
     code: 2,
@@ -178,7 +185,10 @@ test("an event that is not from SQS is refused", async () => {
 });
 
 test("invoke runs an event on a stack of its own and prints the worker's line and answer", async () => {
-  const { code, stdout } = await prepare().run("invoke.ts", join(ROOT, "events", "payment.json"));
+  const { code, stdout } = await prepare().run(
+    "scripts/invoke.ts",
+    join(ROOT, "events", "payment.json"),
+  );
 
   const lines = stdout.trim().split("\n");
   expect(code).toBe(0);
@@ -191,7 +201,7 @@ test("invoke runs an event on a stack of its own and prints the worker's line an
 
 test("a stack stays up, is found by send, survives a killed worker and leaves nothing behind", async () => {
   const { folder, start, run } = prepare();
-  const { child, output, finished } = start("start.ts");
+  const { child, output, finished } = start("scripts/start.ts");
   await until(() => output.stdout.includes("Deliveries:"));
   const state = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
     endpoints: Record<string, string>;
@@ -199,9 +209,9 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   const urls = Object.values(state.endpoints);
   const workers = () => [...output.stdout.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid));
 
-  const second = await run("start.ts");
+  const second = await run("scripts/start.ts");
   const sent = await run(
-    "payments.ts",
+    "cli/payments.ts",
     "send",
     "--id",
     "order-1",
@@ -213,9 +223,9 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   await until(() => /order-1 {2}charge succeeded/.test(output.stdout));
   for (const pid of workers()) process.kill(pid, "SIGKILL");
   await until(() => workers().every((pid) => !isRunning(pid)));
-  await run("payments.ts", "send", "--id", "order-2");
+  await run("cli/payments.ts", "send", "--id", "order-2");
   await until(() => /order-2 {2}charge succeeded/.test(output.stdout));
-  const invoked = await run("invoke.ts", join(ROOT, "events", "payment.json"));
+  const invoked = await run("scripts/invoke.ts", join(ROOT, "events", "payment.json"));
   child.kill("SIGINT");
   const { code, stderr } = await finished;
 
@@ -239,11 +249,11 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
 
 test("send sends a file's lines as they are", async () => {
   const { folder, start, run } = prepare();
-  const { output } = start("start.ts");
+  const { output } = start("scripts/start.ts");
   await until(() => output.stdout.includes("Deliveries:"));
   writeFileSync(join(folder, "bodies.jsonl"), 'not json\n\n{"id":"order-9"}\n');
 
-  const sent = await run("payments.ts", "send", "--file", "bodies.jsonl");
+  const sent = await run("cli/payments.ts", "send", "--file", "bodies.jsonl");
 
   expect(sent.stdout).toMatch(
     /^sent bodies\.jsonl:1 .+\nsent bodies\.jsonl:3 .+\n2 messages, 2 sends, /,
@@ -254,19 +264,19 @@ test("send sends a file's lines as they are", async () => {
 
 test("after a stack was killed, send says that none is running", async () => {
   const { start, run } = prepare();
-  const { child, output, finished } = start("start.ts");
+  const { child, output, finished } = start("scripts/start.ts");
   await until(() => output.stdout.includes("Deliveries:"));
   child.kill("SIGKILL");
   await finished;
 
-  const { code, stderr } = await run("payments.ts", "send");
+  const { code, stderr } = await run("cli/payments.ts", "send");
 
   expect(code).toBe(2);
   expect(stderr).toContain("No local stack is running");
 });
 
 test("a command whose reader has read enough ends in peace", async () => {
-  const { child, finished } = prepare().start("capacity.ts", "--rate", "15");
+  const { child, finished } = prepare().start("scripts/capacity.ts", "--rate", "15");
   child.stdout.destroy();
 
   expect(await finished).toMatchObject({ code: 0, stderr: "" });

@@ -24,5 +24,5 @@ test("a Stripe resource that is left out says so on its first use", () => {
 });
 
 test("an AWS client without credentials is told where they are given", () => {
-  expect(defaultProvider()).toThrow("made without credentials: make it in lib/clients.aws.ts");
+  expect(defaultProvider()).toThrow("made without credentials: make it in lib/aws/clients.ts");
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { decodeMessage } from "../../lib/message.ts";
+
+import { decodeMessage } from "../../lib/message/decode.ts";
 import { messageBody, SHAPES } from "../../scripts/message-body.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
@@ -35,7 +36,7 @@ test.each(SHAPES)("a %s message carries the sender's time", (shape) => {
   });
 
   expect(decodeMessage(body, NOW, LIMITS)).toMatchObject({
-    kind: "refused",
+    kind: "invalid",
     refusal: { rule: "message_too_old" },
   });
 });

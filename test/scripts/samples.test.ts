@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+
 import type { SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
+
 import { invokeOnce } from "../../local/event-source/invoke-once.ts";
 import { startStack } from "../../local/stack.ts";
 

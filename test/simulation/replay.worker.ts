@@ -2,11 +2,11 @@
 import { parentPort } from "node:worker_threads";
 
 import { drawn } from "../../simulation/choices.ts";
-import { loadLibrary } from "../../simulation/library.ts";
-import { MISTAKES } from "../../simulation/mistakes.ts";
+import { loadLibrary } from "../../simulation/load-worker.ts";
 import { runRandom, scheduleOfSeed, trace } from "../../simulation/replay.ts";
 import type { Schedule } from "../../simulation/replay.ts";
 import { createRunner } from "../../simulation/schedule.ts";
+import { SEEDED_BUGS } from "../../simulation/seeded-bugs.ts";
 import { shrink } from "../../simulation/shrink.ts";
 
 type Length = { rule: string | undefined; lines: number };
@@ -26,7 +26,7 @@ for (const seed of [7, 7]) {
   tracesOfOneSeed.push(text);
 }
 
-const mistake = MISTAKES.find(({ name }) => name === "has no key window");
+const mistake = SEEDED_BUGS.find(({ name }) => name === "has no key window");
 const mistaken = createRunner(await loadLibrary(mistake));
 
 async function firstViolation(): Promise<Schedule> {

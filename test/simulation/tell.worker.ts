@@ -1,11 +1,11 @@
 // Tells the schedule of each mistake: on lib/ with the mistake in it, and on lib/ as it is.
 import { parentPort, workerData } from "node:worker_threads";
 
-import type { Rule } from "../../simulation/rules.ts";
-import { loadLibrary } from "../../simulation/library.ts";
-import { MISTAKES } from "../../simulation/mistakes.ts";
+import { loadLibrary } from "../../simulation/load-worker.ts";
 import { scheduleOf, trace } from "../../simulation/replay.ts";
+import type { Rule } from "../../simulation/rules.ts";
 import { createRunner } from "../../simulation/schedule.ts";
+import { SEEDED_BUGS } from "../../simulation/seeded-bugs.ts";
 
 export type Told = {
   name: string;
@@ -17,7 +17,7 @@ export type Told = {
 
 const codes = workerData as Record<string, string>;
 const told: Told[] = [];
-for (const mistake of MISTAKES) {
+for (const mistake of SEEDED_BUGS) {
   const { name, shows } = mistake;
   const code = codes[name];
   if (code === undefined) continue;

@@ -1,7 +1,7 @@
 // Timings that keep every rule, written out: what a test expects of them is worked out by hand, and
-// stays true whatever a deployment sets in lib/timing.ts.
+// stays true whatever a deployment sets in lib/timing/timing.ts.
 
-import type { Timings, WorkerTimings } from "../../lib/timing.ts";
+import type { Timings, WorkerTimings } from "../../lib/timing/timing.ts";
 
 export const WORKER_TIMINGS: Readonly<WorkerTimings> = {
   stripeTimeoutMs: 20_000,

@@ -14,14 +14,14 @@ import {
 import type { Message } from "@aws-sdk/client-sqs";
 import { onTestFinished } from "vitest";
 
-import { sqsHandler } from "../../lib/batch.sqs.ts";
-import { stripeCharges } from "../../lib/charges.stripe.ts";
-import type { StripeKeys } from "../../lib/charges.stripe.ts";
-import { dynamoDb, sqs } from "../../lib/clients.aws.ts";
-import { recordsTable } from "../../lib/records.dynamodb.ts";
-import type { LogLine } from "../../lib/report.ts";
-import { fixedKey } from "../../lib/stripe-key.secretsmanager.ts";
-import type { WorkerTimings } from "../../lib/timing.ts";
+import { dynamoDb, sqs } from "../../lib/aws/clients.ts";
+import { recordsTable } from "../../lib/aws/records-table.ts";
+import type { LogLine } from "../../lib/lambda/payment-log.ts";
+import { sqsHandler } from "../../lib/sqs/handler.ts";
+import { fixedKey } from "../../lib/stripe/api-key.ts";
+import { stripeCharges } from "../../lib/stripe/charges.ts";
+import type { StripeKeys } from "../../lib/stripe/charges.ts";
+import type { WorkerTimings } from "../../lib/timing/timing.ts";
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";

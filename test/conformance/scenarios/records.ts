@@ -4,8 +4,8 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { DeleteCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 
-import type { IdempotencyRecord, Outcome } from "../../../lib/record.ts";
-import { recordsTable } from "../../../lib/records.dynamodb.ts";
+import { recordsTable } from "../../../lib/aws/records-table.ts";
+import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
 import type { Scenario } from "../conform.ts";
 import type { TableSubject } from "./table.ts";
 
@@ -69,18 +69,18 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     },
   },
   {
-    name: "a take-over changes owner, lease and attempt, and keeps when the first claim was",
+    name: "a takeover changes owner, lease and attempt, and keeps when the first claim was",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);
-      const seen = record("take-over-1");
+      const seen = record("takeover-1");
       await records.claim(seen, TIMEOUT_MS);
 
-      const standing = await records.takeOver(seen, second("take-over-1"), TIMEOUT_MS);
+      const standing = await records.takeOver(seen, second("takeover-1"), TIMEOUT_MS);
 
       expect(standing).toBeUndefined();
-      expect(await stored(table, "take-over-1")).toEqual(
-        record("take-over-1", {
+      expect(await stored(table, "takeover-1")).toEqual(
+        record("takeover-1", {
           owner: "second",
           attempt: 2,
           leaseExpiresAt: 1_795_980_900_000,
@@ -89,15 +89,15 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     },
   },
   {
-    name: "a take-over of what another has taken over answers with the other's record",
+    name: "a takeover of what another has taken over answers with the other's record",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);
-      const seen = record("take-over-2");
+      const seen = record("takeover-2");
       await records.claim(seen, TIMEOUT_MS);
-      await records.takeOver(seen, second("take-over-2"), TIMEOUT_MS);
+      await records.takeOver(seen, second("takeover-2"), TIMEOUT_MS);
 
-      const third = { ...second("take-over-2"), owner: "third" };
+      const third = { ...second("takeover-2"), owner: "third" };
 
       expect(await records.takeOver(seen, third, TIMEOUT_MS)).toMatchObject({
         owner: "second",
@@ -107,15 +107,15 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     },
   },
   {
-    name: "a take-over of what was completed meanwhile answers with its outcome",
+    name: "a takeover of what was completed meanwhile answers with its outcome",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);
-      const seen = record("take-over-3");
+      const seen = record("takeover-3");
       await records.claim(seen, TIMEOUT_MS);
       await records.complete(seen, SUCCEEDED, TIMEOUT_MS);
 
-      expect(await records.takeOver(seen, second("take-over-3"), TIMEOUT_MS)).toMatchObject({
+      expect(await records.takeOver(seen, second("takeover-3"), TIMEOUT_MS)).toMatchObject({
         owner: "first",
         status: "COMPLETED",
         outcome: SUCCEEDED,
@@ -123,31 +123,32 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     },
   },
   {
-    name: "a take-over of a record that the TTL deleted meanwhile fails, and makes no new record",
+    name: "a takeover of a record that the TTL deleted meanwhile fails, and makes no new record",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);
-      const seen = record("take-over-4");
+      const seen = record("takeover-4");
       await records.claim(seen, TIMEOUT_MS);
       await table.client.send(
-        new DeleteCommand({ TableName: table.tableName, Key: { messageId: "take-over-4" } }),
+        new DeleteCommand({ TableName: table.tableName, Key: { messageId: "takeover-4" } }),
       );
 
-      await expect(records.takeOver(seen, second("take-over-4"), TIMEOUT_MS)).rejects.toMatchObject(
-        { name: "TableError", code: "RecordVanished" },
-      );
-      expect(await stored(table, "take-over-4")).toBeUndefined();
+      await expect(records.takeOver(seen, second("takeover-4"), TIMEOUT_MS)).rejects.toMatchObject({
+        name: "TableError",
+        code: "RecordVanished",
+      });
+      expect(await stored(table, "takeover-4")).toBeUndefined();
     },
   },
   {
-    name: "of many take-overs at once exactly one is written",
+    name: "of many takeovers at once exactly one is written",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);
-      const seen = record("take-over-5");
+      const seen = record("takeover-5");
       await records.claim(seen, TIMEOUT_MS);
       const rivals = Array.from({ length: 10 }, (_, i) => ({
-        ...second("take-over-5"),
+        ...second("takeover-5"),
         owner: `rival-${i}`,
       }));
 
@@ -224,7 +225,7 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     },
   },
   {
-    name: "releasing sets the lease to lapsed, keeps the first claim and says why",
+    name: "releasing sets the lease to expired, keeps the first claim and says why",
     source: CONDITIONS,
     async run(table) {
       const records = recordsOf(table);

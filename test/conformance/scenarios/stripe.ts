@@ -2,8 +2,8 @@
 
 import { expect } from "vitest";
 
-import type { ChargeParams } from "../../../lib/charge.ts";
-import type { stripeCharges } from "../../../lib/charges.stripe.ts";
+import type { ChargeParams } from "../../../lib/payments/charge.ts";
+import type { stripeCharges } from "../../../lib/stripe/charges.ts";
 import type { Scenario } from "../conform.ts";
 
 export type StripeSubject = {

@@ -1,0 +1,119 @@
+// Where a worker can die: every request of the protocol, and its own start.
+
+/** A request of the protocol, as the server that gets it sees it. */
+export type Request =
+  | { to: "table"; operation: "PutItem" }
+  /** `sets` is what only this update sets. */
+  | { to: "table"; operation: "UpdateItem"; sets: string }
+  | { to: "stripe"; method: "POST" | "GET" }
+  | { to: "queue"; operation: "ChangeMessageVisibilityBatch" | "DeleteMessageBatch" };
+
+/** A moment in a delivery: its process is there and has not loaded the worker, or a request of it. */
+export type Moment = "process started" | { request: Request; side: "before" | "after" };
+
+/** What Stripe does to the message's first request, if that is not to charge and say so. */
+export type FirstAnswer = "key in use" | "charged, and 500 for ever";
+
+export type Point = {
+  where: string;
+  /** The first request that goes wrong. */
+  firstAnswer?: FirstAnswer;
+  /** The delivery that dies is the one after it, a takeover; the first one otherwise. */
+  takesOver?: true;
+  /** Stripe is not trusted to know the key any more: the takeover looks up. */
+  keyWindowOver?: true;
+  /** The process is new; otherwise it has handled a message before. */
+  coldStart?: true;
+  /** What comes right before it in the same delivery. */
+  previous: Moment;
+  /** Before the request is applied, and after it is. */
+  moments: { before: Moment; after: Moment };
+};
+
+const CLAIM: Request = { to: "table", operation: "PutItem" };
+const TAKE_OVER: Request = { to: "table", operation: "UpdateItem", sets: "#owner = " };
+const COMPLETE: Request = { to: "table", operation: "UpdateItem", sets: "outcome = " };
+const RELEASE: Request = { to: "table", operation: "UpdateItem", sets: "lastError = " };
+const CREATE: Request = { to: "stripe", method: "POST" };
+const LOOK_UP: Request = { to: "stripe", method: "GET" };
+const VISIBILITY: Request = { to: "queue", operation: "ChangeMessageVisibilityBatch" };
+const DELETE: Request = { to: "queue", operation: "DeleteMessageBatch" };
+
+const before = (request: Request): Moment => ({ request, side: "before" });
+const after = (request: Request): Moment => ({ request, side: "after" });
+const bothSides = (request: Request): Point["moments"] => ({
+  before: before(request),
+  after: after(request),
+});
+
+export const POINTS: readonly Point[] = [
+  {
+    where: "cold start",
+    coldStart: true,
+    previous: "process started",
+    // Applied means loaded here: the first sign of it is the worker's first request.
+    moments: { before: "process started", after: before(CLAIM) },
+  },
+  { where: "claim put", previous: "process started", moments: bothSides(CLAIM) },
+  { where: "Stripe create", previous: after(CLAIM), moments: bothSides(CREATE) },
+  { where: "complete update", previous: after(CREATE), moments: bothSides(COMPLETE) },
+  { where: "delete", previous: after(COMPLETE), moments: bothSides(DELETE) },
+  {
+    where: "release update",
+    firstAnswer: "key in use",
+    previous: before(CREATE),
+    moments: bothSides(RELEASE),
+  },
+  {
+    where: "visibility change",
+    firstAnswer: "key in use",
+    previous: after(RELEASE),
+    moments: bothSides(VISIBILITY),
+  },
+  {
+    where: "takeover update",
+    firstAnswer: "key in use",
+    takesOver: true,
+    previous: after(CLAIM),
+    moments: bothSides(TAKE_OVER),
+  },
+  {
+    where: "lookup, no charge",
+    firstAnswer: "key in use",
+    takesOver: true,
+    keyWindowOver: true,
+    previous: after(TAKE_OVER),
+    moments: bothSides(LOOK_UP),
+  },
+  {
+    where: "lookup, a charge",
+    firstAnswer: "charged, and 500 for ever",
+    takesOver: true,
+    keyWindowOver: true,
+    previous: after(TAKE_OVER),
+    moments: bothSides(LOOK_UP),
+  },
+];
+
+/**
+ * When the second delivery comes, seen from the one that dies:
+ *
+ * before: between its request before the point and the point; at Stripe, it waits until the first is dead
+ * during: while the point's request is on its way; it ends before the first is dead
+ * after:  as soon as the first is dead, under its lease
+ * later:  when the visibility timeout ends
+ */
+export const OVERLAPS = ["before", "during", "after", "later"] as const;
+
+export type Row = {
+  point: Point;
+  side: "before" | "after";
+  secondDelivery: (typeof OVERLAPS)[number];
+};
+
+/** Every point, before and after it, at every overlap. */
+export const ROWS: readonly Row[] = POINTS.flatMap((point) =>
+  (["before", "after"] as const).flatMap((side) =>
+    OVERLAPS.map((secondDelivery) => ({ point, side, secondDelivery })),
+  ),
+);

@@ -1,0 +1,60 @@
+// Stripe, as the target's worker reaches it.
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { Stripe } from "stripe";
+
+import { fixedKey, secretKeys } from "../../lib/stripe/api-key.ts";
+import { linkTo } from "../explain/payment-intent-link.ts";
+import { regionOf } from "./clients.ts";
+import { need } from "./target.ts";
+import type { Target } from "./target.ts";
+
+export type StripeAccess = {
+  stripe: Stripe;
+  /** Where a person sees a PaymentIntent. */
+  link: (paymentIntentId: string) => string;
+  /** Cuts the connections. */
+  [Symbol.dispose]: () => void;
+};
+
+/**
+ * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret. `retries`
+ * is how often a call is repeated that Stripe did not answer: calls only read, so that harms nobody.
+ * Take it with `using`.
+ *
+ * @throws UsageError when the target names no secret
+ */
+export async function stripeFor(target: Target, retries: number): Promise<StripeAccess> {
+  const environment = { ...process.env, ...target.local?.env };
+  const base = URL.parse(environment["STRIPE_API_BASE"] ?? "");
+  const given = environment["STRIPE_API_KEY"];
+  const key = given
+    ? await fixedKey(given).get()
+    : await secretKeys(
+        new SecretsManagerClient(regionOf(target)),
+        need(target, "secretArn"),
+        10_000,
+        Date.now,
+      ).get();
+  const agent = new (base?.protocol === "http:" ? HttpAgent : HttpsAgent)({ keepAlive: true });
+  const stripe = new Stripe(key, {
+    maxNetworkRetries: retries,
+    timeout: 20_000,
+    telemetry: false,
+    httpClient: Stripe.createNodeHttpClient(agent),
+    ...(base && {
+      protocol: base.protocol === "https:" ? "https" : "http",
+      host: base.hostname,
+      port: base.port,
+    }),
+  });
+  return {
+    stripe,
+    link: linkTo(key, base),
+    // stripe-node does not read the answer to a request that it repeats: the connection stays open,
+    // and with it the process, for the timeout.
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,212 @@
+// payments send: puts payment messages into a queue, local or in AWS.
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
+import type { SendMessageBatchResult, SQSClient } from "@aws-sdk/client-sqs";
+
+import { messageBody, SHAPES } from "../../scripts/message-body.ts";
+import type { Shape } from "../../scripts/message-body.ts";
+import { isLocal, sqsFor } from "../clients/clients.ts";
+import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
+import { readArguments, UsageError } from "../terminal/command.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { interruptSignal } from "../terminal/interrupt.ts";
+import { refuseEmptyIds } from "../terminal/message-id.ts";
+import { plural, printJson } from "../terminal/print.ts";
+import { startProgress } from "../terminal/progress.ts";
+
+const HELP = `
+npm run payments -- send [options]      sends payment messages to a queue (also: npm run send -- …)
+
+What is sent
+  --amount N             minor units, never scaled: 1250 is €12.50, 80 is ¥80     (default 1250)
+  --currency CODE        ISO 4217                                                 (default eur)
+  --customer cus_…       the Stripe customer                                      (default cus_local)
+  --payment-method pm_…  the Stripe PaymentMethod                                 (default pm_card_visa)
+  --id ID                the message id                          (default: a new one for each message)
+  --shape SHAPE          ${SHAPES.join(", ")}  (default plain)
+  --file FILE            send this file's text instead, as one body; a .jsonl file as one a line
+  --count N              so many messages, each with an id of its own             (default 1)
+  --repeat N             each message so often, as a producer that retries does   (default 1)
+
+How
+  --yes                  does not ask; asked is only for a queue that is not on this machine
+  --json                 for scripts
+
+Examples
+  npm run payments -- send --amount 80 --currency jpy
+  npm run payments -- send --id order-1 --repeat 3                   charged once
+  npm run payments -- send --count 500 --shape sns
+  npm run payments -- send --stack PaymentWorker-dev --customer cus_123 --payment-method pm_456
+
+On the local stack, what a payment may become:
+  --payment-method pm_card_chargeDeclined          declined (card_declined)
+  --payment-method pm_card_threeDSecureRequired    declined (authentication_required)
+  --payment-method pm_usBankAccount_processing     processing
+  --payment-method pm_card_foo                     rejected: Stripe knows no such PaymentMethod
+  --customer cus_missing                           rejected: Stripe knows no such customer
+  --currency xyz                                   invalid for the worker: not sent to Stripe
+
+Needs the queue. Other places: payments --help. A message sent to a deployed stack is charged with the
+key in that stack's secret, and if that is a live key, with somebody's money.
+`;
+
+const SQS_BATCH = 10;
+
+type Message = { label: string; body: string };
+
+export async function run(args: string[]): Promise<void> {
+  const { values, positionals } = readArguments(
+    HELP,
+    {
+      ...TARGET_OPTIONS,
+      amount: { type: "string", default: "1250" },
+      currency: { type: "string", default: "eur" },
+      customer: { type: "string", default: "cus_local" },
+      "payment-method": { type: "string", default: "pm_card_visa" },
+      id: { type: "string" },
+      shape: { type: "string", default: "plain" },
+      file: { type: "string" },
+      count: { type: "string", default: "1" },
+      repeat: { type: "string", default: "1" },
+      yes: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+    },
+    args,
+  );
+  if (positionals.length > 0) {
+    throw new UsageError(`"${positionals[0]}" is not an option of send. See --help.`);
+  }
+  if (values.id !== undefined) refuseEmptyIds([values.id]);
+  const repeat = positiveInteger("--repeat", values.repeat);
+  const messages = values.file === undefined ? compose(values) : readBodies(values.file);
+  const queueUrl = need(await findTarget(values), "queueUrl");
+  const client = sqsFor(queueUrl);
+  const sends = messages.flatMap((message) => Array.from({ length: repeat }, () => message));
+  const signal = interruptSignal();
+  const said = values.file === undefined ? `${values.amount} ${values.currency} each` : values.file;
+  const question = `Send ${plural(messages.length, "message")} (${said}) to ${queueUrl}, to be charged?`;
+  if (!(await confirm(question, { yes: values.yes || isLocal(queueUrl), signal }))) {
+    process.stderr.write("Nothing was sent.\n");
+    process.exitCode = signal.aborted ? 130 : 0;
+    return;
+  }
+
+  const { sent, failed } = await sendAll(client, queueUrl, sends, signal);
+  for (const { label, problem } of failed) {
+    process.stderr.write(`not sent: ${label}: ${problem}\n`);
+    process.exitCode = 1;
+  }
+  if (values.json) {
+    printJson({ queueUrl, sent, failed });
+  } else {
+    for (const { label, sqsMessageId } of sent) {
+      console.log(`sent ${label}  (SQS MessageId ${sqsMessageId})`);
+    }
+    const left = sends.length - sent.length - failed.length;
+    const done =
+      left > 0
+        ? `interrupted: ${sent.length.toLocaleString("en-US")} of ${sends.length.toLocaleString("en-US")} sent`
+        : `${plural(messages.length, "message")}, ${plural(sent.length, "send")}`;
+    console.log(`${done}, to ${queueUrl}`);
+  }
+  if (signal.aborted) process.exitCode = 130;
+}
+
+function compose(values: {
+  amount: string;
+  currency: string;
+  customer: string;
+  "payment-method": string;
+  id?: string | undefined;
+  shape: string;
+  count: string;
+}): Message[] {
+  const count = positiveInteger("--count", values.count);
+  if (values.id !== undefined && count > 1) {
+    throw new UsageError(
+      "--id with --count would give several messages one id: use --repeat to send the same message again.",
+    );
+  }
+  const shape = SHAPES.find((known): known is Shape => known === values.shape);
+  if (!shape) throw new UsageError(`--shape must be one of ${SHAPES.join(", ")}.`);
+  return Array.from({ length: count }, () => {
+    const id = values.id ?? randomUUID();
+    const body = messageBody(shape, {
+      id,
+      sentAt: new Date(),
+      amount: positiveInteger("--amount", values.amount),
+      currency: values.currency,
+      customer: values.customer,
+      paymentMethod: values["payment-method"],
+    });
+    return { label: id, body };
+  });
+}
+
+/** In batches of ten, until all are sent or Ctrl-C. */
+async function sendAll(client: SQSClient, queueUrl: string, sends: Message[], signal: AbortSignal) {
+  const sent: { label: string; sqsMessageId: string }[] = [];
+  const failed: { label: string; problem: string }[] = [];
+  const progress = startProgress("sending", sends.length);
+  for (let at = 0; at < sends.length && !signal.aborted; at += SQS_BATCH) {
+    const batch = sends.slice(at, at + SQS_BATCH);
+    const labelOf = (entry: string | undefined): string => batch[Number(entry)]?.label ?? "";
+    const { Successful = [], Failed = [] }: Partial<SendMessageBatchResult> = await client.send(
+      new SendMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: batch.map(({ body }, index) => ({ Id: String(index), MessageBody: body })),
+      }),
+    );
+    for (const { Id, MessageId = "" } of Successful) {
+      sent.push({ label: labelOf(Id), sqsMessageId: MessageId });
+    }
+    for (const { Id, Code, Message } of Failed) {
+      failed.push({ label: labelOf(Id), problem: `${Code} ${Message ?? ""}`.trim() });
+    }
+    progress.advance(batch.length);
+  }
+  progress.done();
+  return { sent, failed };
+}
+
+function readBodies(file: string): Message[] {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`--file ${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const bodies = file.endsWith(".jsonl")
+    ? text
+        .split("\n")
+        .map((body, line) => ({ label: `${file}:${line + 1}`, body }))
+        .filter(({ body }) => body.trim() !== "")
+    : [{ label: file, body: text }];
+  // The worker would refuse it, for a reason that leads nowhere: it reads like a message with odd fields.
+  const event = bodies.find(({ body }) => isLambdaEvent(body));
+  if (event) {
+    throw new UsageError(
+      `${event.label} is an SQS event: use npm run invoke -- ${file}; --file takes the body alone.`,
+    );
+  }
+  return bodies;
+}
+
+function isLambdaEvent(body: string): boolean {
+  try {
+    return Array.isArray((JSON.parse(body) as { Records?: unknown } | null)?.Records);
+  } catch {
+    return false; // not JSON: to be refused by the worker, as somebody wants to see
+  }
+}
+
+function positiveInteger(option: string, value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) {
+    throw new UsageError(`${option} must be an integer of 1 or more, not "${value}".`);
+  }
+  return Number(value);
+}

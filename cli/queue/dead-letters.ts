@@ -1,0 +1,105 @@
+// Each message of the dead-letter queue with the reason why it is there.
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import { decodeMessage } from "../../lib/message/decode.ts";
+import type { WorkerTimings } from "../../lib/timing/timing.ts";
+import { sqsFor, tableFor, timingsFor } from "../clients/clients.ts";
+import { readRecords } from "../clients/records.ts";
+import { need } from "../clients/target.ts";
+import type { Target } from "../clients/target.ts";
+import { depthOf, lookThrough } from "./peek.ts";
+import type { Depth, Look, Seen } from "./peek.ts";
+import { reasonOf } from "./reason.ts";
+import type { Reason } from "./reason.ts";
+
+/** A dead letter without its body, so that a hundred thousand of them fit into memory. */
+export type DeadLetter = Reason & {
+  /** Absent when the body has no readable one. */
+  messageId: string | undefined;
+  sqsMessageId: string;
+  sentAt: number;
+  receiveCount: number;
+  /** The attempts that its record counts. */
+  attempt: number;
+};
+
+export type DeadLetterQueue = {
+  sqs: SQSClient;
+  url: string;
+  table: DynamoDBDocumentClient;
+  tableName: string;
+  timings: WorkerTimings;
+};
+
+export function deadLetterQueueOf(target: Target): DeadLetterQueue {
+  const url = need(target, "dlqUrl");
+  return {
+    sqs: sqsFor(url),
+    url,
+    table: tableFor(target),
+    tableName: need(target, "tableName"),
+    timings: timingsFor(target),
+  };
+}
+
+/** The reasons of a batch that was just received. `now` is in epoch ms. */
+export async function reasonsFor(
+  { table, tableName, timings }: DeadLetterQueue,
+  batch: readonly Seen[],
+  now: number,
+): Promise<DeadLetter[]> {
+  const decoded = batch.map(({ body, schemaVersion }) =>
+    decodeMessage(body, now, timings, schemaVersion),
+  );
+  const ids = decoded.map((one) => (one.kind === "message" ? one.message.id : undefined));
+  const records = await readRecords(
+    table,
+    tableName,
+    ids.filter((id) => id !== undefined),
+  );
+  return batch.map(({ sqsMessageId, sentAt, receiveCount }, index) => {
+    const one = decoded[index];
+    if (!one) throw new Error("Bug! A message without its decoding.");
+    const messageId = one.kind === "message" ? one.message.id : one.messageId;
+    const record = messageId === undefined ? undefined : records.get(messageId);
+    return {
+      messageId,
+      sqsMessageId,
+      sentAt,
+      receiveCount,
+      attempt: record?.attempt ?? 0,
+      ...reasonOf(one, record, now),
+    };
+  });
+}
+
+/** Everything in the dead-letter queue, oldest first. Nothing is consumed. */
+export async function readDeadLetters(
+  queue: DeadLetterQueue,
+  signal: AbortSignal,
+): Promise<{ letters: DeadLetter[]; depth: Depth; look: Look }> {
+  const depth = await depthOf(queue.sqs, queue.url);
+  const letters: DeadLetter[] = [];
+  const expected = { messages: depth.visible };
+  const look = await lookThrough(queue.sqs, queue.url, expected, signal, async (batch) => {
+    letters.push(...(await reasonsFor(queue, batch, Date.now())));
+    return { disposed: new Set(), enough: false };
+  });
+  return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, look };
+}
+
+export type Group = { code: string; why: string; next: string; letters: DeadLetter[] };
+
+/** By reason, the largest group first. */
+export function groupByReason(letters: readonly DeadLetter[]): Group[] {
+  const groups = Map.groupBy(letters, ({ code }) => code);
+  return [...groups]
+    .map(([code, letters]) => ({
+      code,
+      why: letters[0]?.why ?? "",
+      next: letters[0]?.next ?? "",
+      letters,
+    }))
+    .toSorted((a, b) => b.letters.length - a.letters.length);
+}

@@ -1,0 +1,154 @@
+import type { Decoded } from "../../lib/message/decode.ts";
+import { explainRefusal } from "../../lib/message/invalid.ts";
+// Why a message is in the dead-letter queue, and what helps: from its body, decoded again, and from
+// its idempotency record.
+import { chargeParams, fingerprint } from "../../lib/payments/charge.ts";
+import { classify } from "../../lib/payments/record.ts";
+import type { AttemptError, IdempotencyRecord } from "../../lib/payments/record.ts";
+
+export type Reason = {
+  /** For grouping and for `--reason`: a kind, and after a slash the detail. */
+  code: string;
+  /** One sentence. */
+  why: string;
+  /** What helps, one sentence. */
+  next: string;
+  /** Stripe's request id of the last attempt. */
+  stripeRequestId?: string;
+};
+
+/** Why a dead letter is one. `record` is the one under its message id; `now` is in epoch ms. */
+export function reasonOf(
+  decoded: Decoded,
+  record: IdempotencyRecord | undefined,
+  now: number,
+): Reason {
+  if (decoded.kind === "invalid") {
+    const { refusal } = decoded;
+    return {
+      code: `invalid/${refusal.rule}`,
+      why: explainRefusal(refusal),
+      next:
+        refusal.rule === "message_too_old"
+          ? "It may have been charged before: see status --stripe and Stripe's dashboard. Only if it was not, the sender sends a new message."
+          : "It was never charged. The sender mends it and sends it again; this one is refused for ever.",
+    };
+  }
+  if (!record) {
+    return {
+      code: "unclaimed",
+      why: "No attempt has claimed it: the worker did not run, or DynamoDB did not answer.",
+      next: "Redrive once the function and the table are well.",
+    };
+  }
+  const classification = classify(
+    record,
+    { owner: "", fingerprint: fingerprint(chargeParams(decoded.message)) },
+    now,
+  );
+  switch (classification.kind) {
+    case "conflict":
+      return CONFLICT;
+    case "duplicate":
+      return {
+        code: "completed",
+        why: `Its outcome is recorded: ${classification.outcome.result}. Only the acknowledgement was lost.`,
+        next: "Redrive: it is acknowledged as a duplicate, without a call to Stripe.",
+      };
+    case "in_progress":
+      return {
+        code: "in_progress",
+        why: `Attempt ${record.attempt} is charging it now: another delivery of it is in the queue.`,
+        next: "Wait a minute and look again.",
+      };
+    case "ours":
+    case "expired":
+      return reasonOfAttempt(record);
+  }
+}
+
+/** Why the last attempt of a claim that nobody holds ended without an outcome. */
+export function reasonOfAttempt({ attempt, lastError }: IdempotencyRecord): Reason {
+  if (lastError) return ofError(lastError);
+  return {
+    code: "died",
+    why: `The worker of attempt ${attempt} ended without a word: killed, timed out, out of memory, or cut off from the table.`,
+    next: "See the function's log, then redrive.",
+  };
+}
+
+/** Whether a dead letter can have this reason: its kind, before the slash, is one of REASON_KINDS. */
+export function isKnownReason(wanted: string): boolean {
+  return REASON_KINDS.includes(wanted.split("/")[0] ?? "");
+}
+
+/** Whether `--reason wanted` means this reason: the whole code, or the kind before the slash. */
+export function isReason(code: string, wanted: string): boolean {
+  return code === wanted || code.startsWith(`${wanted}/`);
+}
+
+const CONFLICT: Reason = {
+  code: "conflict",
+  why: "Its message id was used before, for another payment.",
+  next: "The first payment stands. If both were meant, the sender sends this one with an id of its own.",
+};
+
+function ofError(error: AttemptError): Reason {
+  const { kind, code, requestId } = error;
+  const known = requestId === undefined ? {} : { stripeRequestId: requestId };
+  if (kind === "stripe_conflict") return { ...CONFLICT, ...known };
+  return { code: code ? `${kind}/${code}` : kind, ...EXPLAINED[kind](error), ...known };
+}
+
+const EXPLAINED: Record<
+  Exclude<AttemptError["kind"], "stripe_conflict">,
+  (error: AttemptError) => Pick<Reason, "why" | "next">
+> = {
+  stripe_unavailable: ({ code }) => ({
+    why: `Stripe did not answer, or with an error of its own (${code}): whether it charged is unknown.`,
+    next: "Redrive when Stripe is well: the same key finds what it did, or the lookup after a day.",
+  }),
+  stripe_rate_limited: () => ({
+    why: "Stripe answered 429, too many requests.",
+    next: "Redrive, slowly: --rate 5.",
+  }),
+  stripe_key_in_use: () => ({
+    why: "Another request with its key was still running at Stripe.",
+    next: "Redrive.",
+  }),
+  stripe_configuration: ({ code }) => ({
+    why: `Stripe refused the API key, or there was none (${code}).`,
+    next: "Put a valid key into the secret, then redrive.",
+  }),
+  stripe_rejected: ({ code, param }) => ({
+    why: `Stripe calls the request invalid: ${code}${param ? `, parameter ${param}` : ""}.`,
+    next: "Mend at Stripe what it names and redrive; if it comes back the same, redrive 24 hours after its first attempt, for Stripe may replay its answer until then.",
+  }),
+  stripe_lookup: ({ code, param }) => ({
+    why: `Stripe calls the lookup for an earlier charge invalid: ${code}${param ? `, parameter ${param}` : ""}. Whether it was charged is unknown.`,
+    next: "See whether the key is one of the account that was charged, and look in Stripe's dashboard for the message id; then redrive.",
+  }),
+  table_unavailable: ({ code }) => ({
+    why: `DynamoDB did not answer (${code}).`,
+    next: "Redrive once the table is well.",
+  }),
+  deadline: () => ({
+    why: "The invocation had no time left to charge it.",
+    next: "See how long Stripe and DynamoDB take, then redrive.",
+  }),
+  unexpected: ({ code, where }) => ({
+    why: `Something that nobody planned: ${code}${where ? ` at ${where}` : ""}.`,
+    next: "See the function's log by the message id; redrive after it is mended.",
+  }),
+};
+
+/** The kinds of reasons, each a `--reason` of its own. */
+export const REASON_KINDS: readonly string[] = [
+  "invalid",
+  "conflict",
+  ...Object.keys(EXPLAINED),
+  "died",
+  "unclaimed",
+  "completed",
+  "in_progress",
+];

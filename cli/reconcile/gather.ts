@@ -1,0 +1,93 @@
+// The phases of a reconciliation that may take hours: read both sides, compare, read again what does not fit.
+// Every one of them goes on from its checkpoint.
+import { UsageError } from "../terminal/command.ts";
+import { startProgress } from "../terminal/progress.ts";
+import { saveCheckpoint } from "./checkpoint.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { compare } from "./compare.ts";
+import type { Findings } from "./findings.ts";
+import type { Partitions } from "./partitions.ts";
+import { readAllIntents } from "./read-intents.ts";
+import { expectedRecords, readAllRecords } from "./read-records.ts";
+import { verify } from "./verify.ts";
+import type { Sources } from "./verify.ts";
+
+const SAVE_MS = 2_000;
+const VERIFY_AT_ONCE = 50;
+const WRONG_KEY_AT = 20;
+
+/** Reads both sides into the partitions. Returns early when `signal` is aborted. */
+export async function readBothSides(
+  folder: string,
+  checkpoint: Checkpoint,
+  partitions: Partitions,
+  { table, tableName, stripe, pace }: Sources,
+  signal: AbortSignal,
+): Promise<void> {
+  const save = async (): Promise<void> => {
+    // The state first, then what belongs to it: more on disk than it says is harmless, less is not.
+    const text = JSON.stringify(checkpoint);
+    await partitions.flush();
+    await saveCheckpoint(folder, text);
+  };
+  let saving: Promise<void> = save();
+  const timer = setInterval(() => {
+    saving = saving.then(save);
+  }, SAVE_MS);
+  const records = startProgress("records", await expectedRecords(table, tableName));
+  try {
+    records.advance(checkpoint.counts.records);
+    const options = { now: Date.now(), signal, progress: records };
+    await readAllRecords(table, checkpoint, partitions, options);
+    records.done();
+    const intents = startProgress("PaymentIntents");
+    try {
+      await readAllIntents(stripe, checkpoint, partitions, { pace, signal, progress: intents });
+    } finally {
+      intents.done();
+    }
+  } finally {
+    records.done();
+    clearInterval(timer);
+    await saving;
+    await save();
+  }
+}
+
+/** Compares part after part, and keeps what still holds when read again. */
+export async function compareBothSides(
+  folder: string,
+  checkpoint: Checkpoint,
+  partitions: Partitions,
+  findings: Findings,
+  sources: Sources,
+  signal: AbortSignal,
+): Promise<void> {
+  const progress = startProgress("comparing", partitions.parts);
+  let strangers = 0;
+  progress.advance(checkpoint.nextPart);
+  try {
+    while (checkpoint.nextPart < partitions.parts && !signal.aborted) {
+      const entries = partitions.read(checkpoint.nextPart);
+      const { agree, suspicions } = await compare(entries, checkpoint, Date.now());
+      for (let at = 0; at < suspicions.length && !signal.aborted; at += VERIFY_AT_ONCE) {
+        const some = suspicions.slice(at, at + VERIFY_AT_ONCE);
+        const verified = await verify(some, sources, Date.now);
+        strangers += verified.filter(({ kind }) => kind === "not_at_stripe").length;
+        if (checkpoint.counts.intents === 0 && strangers >= WRONG_KEY_AT) {
+          throw new UsageError(
+            `Stripe has no PaymentIntent of this worker in the period, and knows none of the first ${strangers} that are recorded: is this the key of the right account, and live or test as the worker's?`,
+          );
+        }
+        await findings.add(verified);
+      }
+      if (signal.aborted) return;
+      checkpoint.counts.agree += agree;
+      checkpoint.nextPart += 1;
+      await saveCheckpoint(folder, JSON.stringify(checkpoint));
+      progress.advance();
+    }
+  } finally {
+    progress.done();
+  }
+}

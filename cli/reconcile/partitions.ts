@@ -1,0 +1,92 @@
+// What a reconciliation has read, on disk and split by message id, so that a part at a time fits into memory
+// however many records there are.
+import { hash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import type { Outcome } from "../../lib/payments/record.ts";
+
+/** What the reconciliation needs of an idempotency record. Times are epoch ms. */
+export type RecordEntry = {
+  what: "record";
+  messageId: string;
+  firstClaimedAt: number;
+  leaseExpiresAt: number;
+  outcome?: Outcome;
+};
+
+/** What the reconciliation needs of a PaymentIntent. */
+export type IntentEntry = {
+  what: "intent";
+  messageId: string;
+  paymentIntentId: string;
+  /** Epoch ms. */
+  created: number;
+  status: string;
+  outcome?: Outcome;
+};
+
+export type Entry = RecordEntry | IntentEntry;
+
+// Ten million records make 40,000 a part.
+const PARTS = 256;
+const BUFFER_CHARACTERS = 32_768;
+
+export type Partitions = {
+  parts: number;
+  add: (entry: Entry) => void;
+  /** Writes what is buffered; resolves when the part files hold every entry added so far. */
+  flush: () => Promise<void>;
+  /** The entries of one part. An interrupted reconciliation may have written some of them twice. */
+  read: (part: number) => AsyncIterable<Entry>;
+};
+
+export function openPartitions(folder: string): Partitions {
+  const buffers = new Map<number, string>();
+  const begun = new Set<number>();
+  let writing: Promise<void> = Promise.resolve();
+  const fileOf = (part: number): string => join(folder, `part-${part}.jsonl`);
+
+  const write = (part: number): void => {
+    const text = buffers.get(part);
+    buffers.delete(part);
+    if (!text) return;
+    // A killed reconciliation may have left half a line: what is added now begins on one of its own.
+    const start = begun.has(part) ? "" : "\n";
+    begun.add(part);
+    writing = writing.then(() => appendFile(fileOf(part), start + text));
+  };
+
+  return {
+    parts: PARTS,
+    add(entry) {
+      const part = hash("sha1", entry.messageId, "buffer").readUInt32BE() % PARTS;
+      const text = `${buffers.get(part) ?? ""}${JSON.stringify(entry)}\n`;
+      buffers.set(part, text);
+      if (text.length > BUFFER_CHARACTERS) write(part);
+    },
+    async flush() {
+      for (const part of buffers.keys()) write(part);
+      await writing;
+    },
+    async *read(part) {
+      if (!existsSync(fileOf(part))) return;
+      const lines = createInterface({ input: createReadStream(fileOf(part)) });
+      // Half a line says nothing: the reconciliation that goes on reads that page again.
+      for await (const line of lines) {
+        const entry = parse(line);
+        if (entry) yield entry;
+      }
+    },
+  };
+}
+
+function parse(line: string): Entry | undefined {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+// Asks before anything is changed, and knows when there is nobody to ask.
+import { createInterface } from "node:readline/promises";
+
+import { UsageError } from "./command.ts";
+
+type Terminal = {
+  input: NodeJS.ReadableStream & { isTTY?: boolean };
+  output: NodeJS.WritableStream;
+};
+
+/**
+ * Whether the person says yes. Any other answer, Ctrl-C and Ctrl-D are a no.
+ *
+ * @throws UsageError without a terminal to ask at, unless `yes`
+ */
+export async function confirm(
+  question: string,
+  { yes, signal }: { yes: boolean; signal: AbortSignal },
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<boolean> {
+  if (yes) return true;
+  if (!input.isTTY) {
+    throw new UsageError(
+      `${question} There is no terminal to ask at: look at what it would do, then add --yes.`,
+    );
+  }
+  const terminal = createInterface({ input, output, terminal: false });
+  const closed = new Promise<string>((resolve) => {
+    terminal.once("close", () => resolve(""));
+  });
+  try {
+    const answer = await Promise.race([
+      terminal.question(`${question} [y/N] `, { signal }),
+      closed,
+    ]);
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,110 @@
+// Decodes a queue's body into one payment message, or into the reason for refusing it.
+
+import type { WorkerTimings } from "../timing/timing.ts";
+import { containsCardNumber, isCardNumber, namesSecurityCode } from "./card-data.ts";
+import { unwrap } from "./envelope.ts";
+import type { Envelope } from "./envelope.ts";
+import { fieldPath } from "./invalid.ts";
+import type { Refusal } from "./invalid.ts";
+import { isObject, plainDigits } from "./json.ts";
+import { readPayment } from "./payment.ts";
+import type { Payment } from "./payment.ts";
+
+export type PaymentMessage = {
+  /** The identity that the sender minted for this one operation. */
+  id: string;
+  payment: Payment;
+  traceId?: string;
+};
+
+export type Decoded =
+  | { kind: "message"; message: PaymentMessage }
+  /** `messageId` is there when the id itself was readable. */
+  | { kind: "invalid"; refusal: Refusal; messageId?: string };
+
+type Limits = Pick<WorkerTimings, "maxMessageAgeMs" | "maxSenderAheadMs">;
+
+/**
+ * Decodes and validates a message. Never throws. `now` is in epoch ms; `schemaVersion` is
+ * BabelQueue's message attribute, when there is one.
+ */
+export function decodeMessage(
+  body: string,
+  now: number,
+  limits: Limits,
+  schemaVersion?: string,
+): Decoded {
+  const envelope = unwrap(body, schemaVersion);
+  if ("refusal" in envelope) return { kind: "invalid", refusal: envelope.refusal };
+
+  const cardData = findCardData(envelope.whole, "");
+  if (cardData) return { kind: "invalid", refusal: cardData };
+
+  const { value: id, field: idField } = envelope.id;
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,255}$/.test(id)) {
+    return { kind: "invalid", refusal: { field: idField, rule: "message_id" } };
+  }
+
+  const refusal = checkSenderTime(envelope.sentAt, now, limits);
+  if (refusal) return { kind: "invalid", refusal, messageId: id };
+
+  const payment = readPayment(envelope.payment.value, envelope.payment.field);
+  if ("refusal" in payment) return { kind: "invalid", refusal: payment.refusal, messageId: id };
+
+  const { traceId } = envelope;
+  const traced = typeof traceId === "string" && /^[\w.:;=-]{1,200}$/.test(traceId);
+  return { kind: "message", message: { id, payment, ...(traced && { traceId }) } };
+}
+
+function checkSenderTime(
+  { value, field, unit }: Envelope["sentAt"],
+  now: number,
+  limits: Limits,
+): Refusal | undefined {
+  const sentAt = unit === "epoch-ms" ? Number(plainDigits(value) ?? NaN) : parseRfc3339(value);
+  if (Number.isNaN(sentAt)) return { field, rule: "sender_time" };
+  if (sentAt > now + limits.maxSenderAheadMs) return { field, rule: "sender_time_ahead" };
+  if (sentAt < now - limits.maxMessageAgeMs) return { field, rule: "message_too_old" };
+  return undefined;
+}
+
+function parseRfc3339(value: unknown): number {
+  const format =
+    /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-][01]\d:[0-5]\d)$/i;
+  const [, day] = (typeof value === "string" && format.exec(value)) || [];
+  // V8 reads 30 February as 2 March: a day that does not come back is not in the calendar.
+  const midnight = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return NaN;
+  return Date.parse(String(value).toUpperCase());
+}
+
+// Far deeper than any shape of message, and far shallower than the stack.
+const MAX_DEPTH = 64;
+
+function findCardData(value: unknown, path: string, depth = 0): Refusal | undefined {
+  if (depth > MAX_DEPTH) return { field: "body", rule: "nesting" };
+  if (typeof value === "string") {
+    return containsCardNumber(value) ? { field: path, rule: "card_number" } : undefined;
+  }
+  const digits = plainDigits(value);
+  if (digits !== undefined) {
+    return isCardNumber(digits) ? { field: path, rule: "card_number" } : undefined;
+  }
+  if (Array.isArray(value))
+    return firstDefined(value, (item) => findCardData(item, path, depth + 1));
+  if (!isObject(value)) return undefined;
+  return firstDefined(Object.entries(value), ([name, item]) => {
+    const field = fieldPath(path && `${path}.`, name);
+    if (namesSecurityCode(name)) return { field, rule: "card_data" };
+    if (containsCardNumber(name)) return { field, rule: "card_number" };
+    return findCardData(item, field, depth + 1);
+  });
+}
+
+function firstDefined<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

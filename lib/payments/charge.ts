@@ -1,0 +1,49 @@
+// What reaches Stripe for a message: a pure function of the message, and its fingerprint. A clock,
+// an attempt or a receive count in here would make Stripe answer a retry with `idempotency_error`.
+
+import { createHash } from "node:crypto";
+
+import type { PaymentMessage } from "../message/decode.ts";
+
+/** The body of POST /v1/payment_intents: https://docs.stripe.com/api/payment_intents/create */
+export type ChargeParams = {
+  amount: number;
+  currency: string;
+  customer: string;
+  payment_method: string;
+  confirm: true;
+  off_session: true;
+  description?: string;
+  statement_descriptor_suffix?: string;
+  metadata: Record<string, string>;
+};
+
+export function chargeParams({ id, payment }: PaymentMessage): ChargeParams {
+  const { description, statementDescriptorSuffix } = payment;
+  return {
+    amount: payment.amount,
+    currency: payment.currency,
+    customer: payment.customer,
+    payment_method: payment.paymentMethod,
+    confirm: true,
+    off_session: true,
+    ...(description !== undefined && { description }),
+    ...(statementDescriptorSuffix !== undefined && {
+      statement_descriptor_suffix: statementDescriptorSuffix,
+    }),
+    metadata: { ...payment.metadata, message_id: id },
+  };
+}
+
+/** SHA-256, in hex, of the parameters with sorted keys: equal exactly when Stripe sees the same. */
+export function fingerprint(params: ChargeParams): string {
+  return createHash("sha256").update(canonical(params)).digest("hex");
+}
+
+function canonical(value: ChargeParams | ChargeParams[keyof ChargeParams]): string {
+  if (typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`);
+  return `{${members.join()}}`;
+}

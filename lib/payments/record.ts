@@ -1,0 +1,72 @@
+// The idempotency record, and what an existing one means for a new delivery.
+
+/** The business result of a message. */
+export type Outcome =
+  | { result: "succeeded" | "processing" | "requires_action"; paymentIntentId: string }
+  | { result: "declined"; paymentIntentId?: string; code: string; declineCode?: string };
+
+/** Why the last attempt ended without an outcome. */
+export type AttemptError = {
+  kind:
+    | "stripe_unavailable" // connection error, timeout, 5xx, lock timeout: the result is unknown
+    | "stripe_rate_limited"
+    | "stripe_key_in_use" // another request with this key is still running at Stripe
+    | "stripe_configuration" // 401, 403: an operator has to act
+    | "stripe_lookup" // the lookup is invalid: whether an earlier attempt charged is unknown
+    | "stripe_rejected" // the request is invalid: a retry cannot help until something is mended
+    | "stripe_conflict" // the key was used with other parameters
+    | "table_unavailable"
+    | "deadline" // the invocation had no time left
+    | "unexpected";
+  code?: string;
+  /** The parameter that Stripe rejected, by name. */
+  param?: string;
+  /** Where in the code an unexpected error came from. */
+  where?: string;
+  /** Stripe's request id, for its dashboard and its support. */
+  requestId?: string;
+};
+
+/** The DynamoDB item. Times ending in `At` are epoch ms, but for `expiresAt`. */
+export type IdempotencyRecord = {
+  messageId: string;
+  status: "IN_PROGRESS" | "COMPLETED";
+  /** A fresh random token for each attempt. */
+  owner: string;
+  /** 0 once the owner has released its claim. */
+  leaseExpiresAt: number;
+  attempt: number;
+  firstClaimedAt: number;
+  fingerprint: string;
+  outcome?: Outcome;
+  lastError?: AttemptError;
+  /** Epoch seconds: DynamoDB's TTL takes no other unit, and in ms a record would never expire. */
+  expiresAt: number;
+};
+
+export type Classification =
+  /** Our own put, whose reply was lost and which the SDK sent again. */
+  | { kind: "ours" }
+  /** The same message id for another payment. */
+  | { kind: "conflict" }
+  | { kind: "duplicate"; outcome: Outcome }
+  /** Another worker is on it. */
+  | { kind: "in_progress"; leaseExpiresAt: number }
+  /** Its owner died or gave up: to be taken over. */
+  | { kind: "expired" };
+
+/** What the record that stopped our claim says. `now` is in epoch ms. */
+export function classify(
+  existing: IdempotencyRecord,
+  ours: { owner: string; fingerprint: string },
+  now: number,
+): Classification {
+  if (existing.owner === ours.owner) return { kind: "ours" };
+  if (existing.fingerprint !== ours.fingerprint) return { kind: "conflict" };
+  // An expired record counts for as long as it is there: DynamoDB deletes late.
+  if (existing.outcome) return { kind: "duplicate", outcome: existing.outcome };
+  if (existing.leaseExpiresAt > now) {
+    return { kind: "in_progress", leaseExpiresAt: existing.leaseExpiresAt };
+  }
+  return { kind: "expired" };
+}

@@ -1,0 +1,80 @@
+// The Stripe key from Secrets Manager, the plain secret string, kept for five minutes.
+
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+
+import type { StripeKeys } from "./charges.ts";
+
+// A key that is rolled in Stripe's dashboard may stay valid for a while; five minutes is well within.
+const CACHE_MS = 5 * 60 * 1_000;
+
+// Until Secrets Manager is asked again after it did not answer.
+const RETRY_MS = 30 * 1_000;
+
+/**
+ * The key of a secret. `get` throws within `timeoutMs` when there is none to be had; while Secrets
+ * Manager does not answer, the last key serves on.
+ */
+export function secretKeys(
+  client: SecretsManagerClient,
+  secretArn: string,
+  timeoutMs: number,
+  now: () => number,
+): StripeKeys {
+  let cached: { key: Promise<string>; expiresAt: number } | undefined;
+  let latest: string | undefined;
+
+  const fetchKey = async (): Promise<string> => {
+    try {
+      const command = new GetSecretValueCommand({ SecretId: secretArn });
+      const abortSignal = AbortSignal.timeout(timeoutMs);
+      const { SecretString } = await client.send(command, { abortSignal });
+      latest = checkKey(SecretString ?? "");
+      return latest;
+    } catch (error) {
+      if (latest !== undefined && !(error instanceof NoStripeKey)) {
+        cached = { key: Promise.resolve(latest), expiresAt: now() + RETRY_MS };
+        return latest;
+      }
+      cached = undefined; // the next caller tries again
+      throw error;
+    }
+  };
+
+  return {
+    get() {
+      // The promise is what is kept, so that a batch asks once.
+      if (!cached || cached.expiresAt <= now()) {
+        cached = { key: fetchKey(), expiresAt: now() + CACHE_MS };
+      }
+      return cached.key;
+    },
+    drop(key) {
+      if (latest !== key) return;
+      cached = undefined;
+      latest = undefined;
+    },
+  };
+}
+
+/** A key from the environment: local and SAM only. */
+export function fixedKey(key: string): StripeKeys {
+  return { get: async () => checkKey(key), drop: () => {} };
+}
+
+class NoStripeKey extends Error {
+  override name = "NoStripeKey";
+}
+
+/**
+ * The key itself, without the line break that comes with pasting.
+ *
+ * @throws NoStripeKey, which never quotes the secret
+ */
+function checkKey(secret: string): string {
+  const key = secret.trim();
+  if (/^[rs]k_[A-Za-z0-9_]+$/.test(key)) return key;
+  throw new NoStripeKey(
+    "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
+  );
+}

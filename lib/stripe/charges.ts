@@ -1,0 +1,97 @@
+// Charges at Stripe: one PaymentIntent, created and confirmed under the message's id, and the
+// lookup for when Stripe may have forgotten that id.
+
+import type { Agent } from "node:https";
+
+import { Stripe } from "stripe";
+
+import type { ChargeAnswer, Charges } from "../payments/protocol.ts";
+import { answerOf, answerOfError } from "./answers.ts";
+import { stripeHttpClient } from "./http-client.ts";
+
+/** Where the API key comes from. */
+export interface StripeKeys {
+  get(): Promise<string>;
+  /** Forgets a key that Stripe refused: it may have been rotated. */
+  drop(key: string): void;
+}
+
+/** Stripe, with keys that may change under way. `base` is another address than Stripe's own. */
+export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent): Charges {
+  const httpClient = stripeHttpClient(httpsAgent);
+  let current: { key: string; stripe: Stripe } | undefined;
+  const clientFor = (key: string): Stripe => {
+    if (current?.key !== key) {
+      const options = {
+        httpClient,
+        maxNetworkRetries: 0, // the queue is the retry
+        telemetry: false,
+        ...(base && addressOf(base)),
+      };
+      current = { key, stripe: new Stripe(key, options) };
+    }
+    return current.stripe;
+  };
+
+  /** One call with the current key. It ends at `endsAt`, getting the key included. */
+  const call = async <T>(
+    endsAt: number,
+    run: (stripe: Stripe, timeout: number) => Promise<T>,
+  ): Promise<{ value: T } | { answer: ChargeAnswer }> => {
+    let key: string;
+    try {
+      key = await keys.get();
+    } catch (cause) {
+      const code = cause instanceof Error ? cause.name : "unknown";
+      return { answer: { kind: "error", error: { kind: "stripe_configuration", code } } };
+    }
+    const timeout = Math.floor(endsAt - performance.now());
+    if (timeout <= 0) return { answer: { kind: "error", error: { kind: "deadline" } } };
+    try {
+      return { value: await run(clientFor(key), timeout) };
+    } catch (error) {
+      const answer = answerOfError(error);
+      if (answer.kind === "error" && answer.error.kind === "stripe_configuration") keys.drop(key);
+      return { answer };
+    }
+  };
+
+  return {
+    async create(params, { idempotencyKey, timeoutMs }) {
+      // stripe-node replaces an empty key by a random one: that would be a second charge.
+      if (!idempotencyKey) throw new Error("Bug! A charge without an idempotency key.");
+      const created = await call(performance.now() + timeoutMs, (stripe, timeout) =>
+        stripe.paymentIntents.create(params, { idempotencyKey, timeout }),
+      );
+      if ("answer" in created) return created.answer;
+      return answerOf(created.value, created.value.lastResponse.requestId);
+    },
+
+    // List, not search: search lags behind writes by up to a minute, list reads its own.
+    // https://docs.stripe.com/search#data-freshness
+    async find({ messageId, customer, since }, timeoutMs) {
+      const endsAt = performance.now() + timeoutMs;
+      const filter = { customer, created: { gte: Math.floor(since / 1_000) }, limit: 100 };
+      let after: string | undefined;
+      for (;;) {
+        const query = { ...filter, ...(after && { starting_after: after }) };
+        const page = await call(endsAt, (stripe, timeout) =>
+          stripe.paymentIntents.list(query, { timeout }),
+        );
+        if ("answer" in page) return page.answer;
+
+        const { data, has_more, lastResponse } = page.value;
+        const found = data.find((intent) => intent.metadata["message_id"] === messageId);
+        if (found) return answerOf(found, lastResponse.requestId);
+        after = data.at(-1)?.id;
+        if (!has_more || !after) return { kind: "none" };
+      }
+    },
+  };
+}
+
+function addressOf({ protocol, hostname, port }: URL) {
+  const secure = protocol === "https:";
+  const scheme: "https" | "http" = secure ? "https" : "http";
+  return { protocol: scheme, host: hostname, port: Number(port || (secure ? 443 : 80)) };
+}

@@ -1,0 +1,388 @@
+// Mistakes that people make in this protocol, each as a small edit of the real code. The proof has
+// teeth only if it catches every one.
+
+import type { Mistake } from "./load-worker.ts";
+
+const ACKNOWLEDGED = 'case "duplicate":\n      return undefined;';
+
+const acknowledging = (decision: string): Mistake["edits"] => [
+  {
+    file: "sqs/batch.ts",
+    find: ACKNOWLEDGED,
+    replace: `case "duplicate":\n    case "${decision}":\n      return undefined;`,
+  },
+];
+
+const one = (file: string, find: string, replace: string): Mistake["edits"] => [
+  { file, find, replace },
+];
+
+export const SEEDED_BUGS: readonly Mistake[] = [
+  // Acknowledging
+  {
+    name: "acknowledges a claim that is in progress",
+    lesson:
+      "A claim says that somebody began, not that somebody finished: if that worker dies, nobody has the message any more.",
+    edits: acknowledging("in_progress"),
+  },
+  {
+    name: "acknowledges after it lost its lease",
+    lesson: "Whoever took the claim over has not finished yet, and may die.",
+    shows: "acknowledged",
+    edits: acknowledging("lease_lost"),
+  },
+  {
+    name: "acknowledges a failure that may pass",
+    lesson: "The queue is the retry. An acknowledged failure is a lost payment.",
+    edits: acknowledging("transient"),
+  },
+  {
+    name: "acknowledges a message that it refused",
+    lesson: "What cannot be processed has to reach the dead-letter queue, where somebody sees it.",
+    edits: acknowledging("invalid"),
+  },
+  {
+    name: "acknowledges a conflict",
+    lesson: "The second payment under one id was never made: a person has to decide.",
+    edits: acknowledging("conflict"),
+  },
+  {
+    name: "acknowledges although the outcome could not be recorded",
+    lesson:
+      "Money has moved and the table does not know: a repeat would find an unfinished claim, and no message is left to finish it.",
+    edits: one(
+      "payments/protocol.ts",
+      "answer.outcome, timeLeftMs(timings, deadline));",
+      "answer.outcome, timeLeftMs(timings, deadline)).catch(() => true);",
+    ),
+  },
+  {
+    name: "answers that the whole batch succeeded",
+    lesson: "Without `batchItemFailures` Lambda deletes every message of the batch.",
+    edits: one(
+      "sqs/handler.ts",
+      "retries.map(({ delivery }) => ({ itemIdentifier: delivery.sqsMessageId })),",
+      "[],",
+    ),
+  },
+
+  // The claim
+  {
+    name: "reads before it claims, instead of a condition",
+    lesson:
+      "Two workers can both read nothing and both write. Only a condition in the write itself lets one of them win.",
+    edits: [
+      {
+        file: "aws/records-table.ts",
+        find: "import { PutCommand, UpdateCommand }",
+        replace: "import { GetCommand, PutCommand, UpdateCommand }",
+      },
+      {
+        file: "aws/records-table.ts",
+        find: "async claim(record, timeoutMs) {\n",
+        replace: `async claim(record, timeoutMs) {
+          const get = new GetCommand({ TableName: tableName, Key: { messageId: record.messageId } });
+          const abortSignal = AbortSignal.timeout(timeoutMs);
+          const { Item } = await client.send(get, { abortSignal });
+          if (Item) return Item;\n`,
+      },
+      {
+        file: "aws/records-table.ts",
+        find: "ConditionExpression: NOBODY_CLAIMED,",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "takes its own lost put for somebody else's",
+    lesson:
+      "When a put's reply is lost, the SDK sends it again, and it fails against itself. A worker that does not know its own owner token waits for nobody.",
+    edits: one(
+      "payments/record.ts",
+      'if (existing.owner === ours.owner) return { kind: "ours" };',
+      "",
+    ),
+  },
+  {
+    name: "takes over whatever stands there now",
+    lesson:
+      "Between reading a expired claim and taking it over, another worker may have taken it: the condition has to name the owner and the lease that were seen.",
+    edits: one(
+      "aws/records-table.ts",
+      "ConditionExpression: AS_SEEN,",
+      'ConditionExpression: "attribute_exists(messageId)",',
+    ),
+  },
+  {
+    name: "goes on although its takeover failed",
+    lesson:
+      "Of two workers that find the same expired claim, only one gets it. The other has to look at what stands there now.",
+    edits: one("payments/claim.ts", "if (!standing) return", "return"),
+  },
+  {
+    name: "takes over a claim whose lease is live",
+    lesson: "A claim protects nothing when it may be taken from a worker that is charging.",
+    edits: one(
+      "payments/record.ts",
+      "existing.leaseExpiresAt > now",
+      "existing.leaseExpiresAt > Infinity",
+    ),
+  },
+  {
+    name: "holds a lease that is shorter than the work",
+    lesson: "The lease expires while the call to Stripe runs, and a second worker begins.",
+    edits: one(
+      "payments/claim.ts",
+      "now + deadline.remainingMs() + timings.clockSkewMs",
+      "now + 5_000",
+    ),
+  },
+  {
+    name: "holds a lease without room for clocks that differ",
+    lesson: "The lease is written by one clock and read by another.",
+    edits: one("payments/claim.ts", " + timings.clockSkewMs", ""),
+  },
+  {
+    name: "completes without being the owner",
+    lesson:
+      "A worker that was frozen wakes up and finishes a claim that is somebody else's by now.",
+    edits: one(
+      "aws/records-table.ts",
+      "ConditionExpression: OURS,",
+      'ConditionExpression: "attribute_exists(messageId)",',
+    ),
+  },
+  {
+    name: "releases without being the owner",
+    lesson:
+      "A worker that was frozen wakes up and gives away the claim of another, which is at work.",
+    edits: one(
+      "aws/records-table.ts",
+      "ConditionExpression: OURS_UNFINISHED,",
+      'ConditionExpression: "#status = :inProgress",',
+    ),
+  },
+  {
+    name: "deletes the record when it fails",
+    lesson:
+      "With the record goes the time of the first claim, and so the knowledge that Stripe may have forgotten the key.",
+    shows: "one_charge",
+    edits: [
+      {
+        file: "aws/records-table.ts",
+        find: "import { PutCommand, UpdateCommand }",
+        replace: "import { DeleteCommand, PutCommand, UpdateCommand }",
+      },
+      {
+        file: "aws/records-table.ts",
+        find: "async release(claim, error, timeoutMs) {\n",
+        replace: `async release(claim, error, timeoutMs) {
+          await conditional(new DeleteCommand({
+            TableName: tableName,
+            Key: { messageId: claim.messageId },
+            ConditionExpression: OURS_UNFINISHED,
+            ExpressionAttributeNames: NAMES,
+            ExpressionAttributeValues: { ":owner": claim.owner, ":inProgress": "IN_PROGRESS" },
+          }), timeoutMs);
+          return;\n`,
+      },
+    ],
+  },
+  {
+    name: "gives a held message back at once",
+    lesson:
+      "It uses up its receives while the claim is held, and reaches the dead-letter queue although nothing is wrong with it.",
+    edits: one(
+      "sqs/batch.ts",
+      "Math.max(1, Math.ceil((ending.leaseExpiresAt - now) / 1_000))",
+      "0",
+    ),
+  },
+  {
+    name: "retries without backing off",
+    lesson: "An outage at Stripe uses up every message's receives.",
+    edits: one(
+      "sqs/batch.ts",
+      "backoffCeilingMs(timings, delivery.receiveCount)",
+      "timings.backoffBaseMs",
+    ),
+  },
+
+  // Identity and money
+  {
+    name: "keys by SQS's MessageId",
+    lesson:
+      "The producer's retry, and a redrive, get another MessageId: the same payment is another one.",
+    shows: "one_charge",
+    edits: one(
+      "sqs/batch.ts",
+      "runOnce(decoded.message)",
+      "runOnce({ ...decoded.message, id: delivery.sqsMessageId })",
+    ),
+  },
+  {
+    name: "takes a new idempotency key for each attempt",
+    lesson: "The key is what tells Stripe that it is the same attempt to pay.",
+    edits: one(
+      "payments/protocol.ts",
+      "idempotencyKey: claim.messageId",
+      "idempotencyKey: claim.owner",
+    ),
+  },
+  {
+    name: "puts a clock into the request",
+    lesson:
+      "The body has to be a pure function of the message, or a repeat looks like another payment.",
+    edits: one(
+      "payments/charge.ts",
+      "message_id: id }",
+      "message_id: id, charged_at: String(performance.now()) }",
+    ),
+  },
+  {
+    name: "charges another payment under the same id",
+    lesson:
+      "A changed amount under a known id is a mistake of the sender, and not to be answered for him.",
+    edits: one(
+      "payments/record.ts",
+      'if (existing.fingerprint !== ours.fingerprint) return { kind: "conflict" };',
+      "",
+    ),
+  },
+  {
+    name: "scales the amount",
+    lesson: "Amounts are minor units already.",
+    edits: one("payments/charge.ts", "amount: payment.amount", "amount: payment.amount * 100"),
+  },
+  {
+    name: "rounds an amount with decimals",
+    lesson: "Nobody asked for this amount.",
+    edits: one(
+      "message/payment.ts",
+      "const digits = plainDigits(value);",
+      "const digits = String(Math.round(Number(value)));",
+    ),
+  },
+  {
+    name: "runs two copies in one batch side by side",
+    lesson: "The second finds the claim of the first, its own worker's, and burns a receive.",
+    edits: [
+      {
+        file: "sqs/batch.ts",
+        find: "if (same) return same.ending.then(endingOfCopy);",
+        replace: "",
+      },
+      { file: "sqs/batch.ts", find: "before ? before.then(run) : run()", replace: "run()" },
+    ],
+  },
+
+  // What Stripe answers
+  {
+    name: "retries a decline",
+    lesson:
+      "Stripe replays a decline for the same key: every retry is the same decline, and the message ends in the dead-letter queue without its outcome.",
+    shows: "mended",
+    edits: one(
+      "stripe/answers.ts",
+      'error.type === "StripeCardError" && error.rawType === "card_error"',
+      "false",
+    ),
+  },
+  {
+    name: "takes an unknown result for a decline",
+    lesson:
+      "The connection broke after Stripe had charged: the customer has paid, and the table says that the card was declined.",
+    edits: one(
+      "stripe/answers.ts",
+      'error.type === "StripeCardError" && error.rawType === "card_error"',
+      'error.type === "StripeCardError" || error.type === "StripeConnectionError"',
+    ),
+  },
+  {
+    name: "takes a key in use for a decline",
+    lesson: "409 says that the first request is still running. It may succeed.",
+    edits: one(
+      "stripe/answers.ts",
+      'error.type === "StripeCardError" && error.rawType === "card_error"',
+      'error.type === "StripeCardError" || error.code === "idempotency_key_in_use"',
+    ),
+  },
+  {
+    name: "takes a bank debit that is processing for paid",
+    lesson: "The money may arrive in days, or never.",
+    edits: one(
+      "stripe/answers.ts",
+      'outcome: { result: "processing", paymentIntentId }',
+      'outcome: { result: "succeeded", paymentIntentId }',
+    ),
+  },
+
+  // Memory
+  {
+    name: "has no key window",
+    lesson: "A day later Stripe has forgotten the key, and the same request is a new charge.",
+    edits: one(
+      "payments/protocol.ts",
+      "now() - claim.firstClaimedAt >= timings.keyWindowMs",
+      "now() - claim.firstClaimedAt >= Infinity",
+    ),
+  },
+  {
+    name: "trusts Stripe's keys for longer than a day",
+    lesson: "Stripe promises 24 hours.",
+    edits: one(
+      "payments/protocol.ts",
+      "now() - claim.firstClaimedAt >= timings.keyWindowMs",
+      "now() - claim.firstClaimedAt >= 25 * 3_600_000",
+    ),
+  },
+  {
+    name: "loses firstClaimedAt on takeover",
+    lesson: "The age that counts is that of the key's first use, not of the latest attempt.",
+    edits: one(
+      "payments/claim.ts",
+      "firstClaimedAt: existing.firstClaimedAt,",
+      "firstClaimedAt: now,",
+    ),
+  },
+  {
+    name: "looks up without room for clocks that differ",
+    lesson:
+      "Stripe's `created` is by Stripe's clock: a PaymentIntent may seem older than the claim that made it.",
+    edits: one(
+      "payments/protocol.ts",
+      "claim.firstClaimedAt - LOOK_BACK_MS",
+      "claim.firstClaimedAt",
+    ),
+  },
+  {
+    name: "charges when the lookup failed",
+    lesson: "Not to know whether a charge exists is not to know that there is none.",
+    edits: one(
+      "payments/protocol.ts",
+      'if (found.kind !== "none") return found;',
+      'if (found.kind === "outcome") return found;',
+    ),
+  },
+  {
+    name: "writes the TTL in milliseconds",
+    lesson: "DynamoDB reads seconds: the record expires in some 50,000 years.",
+    edits: one(
+      "payments/claim.ts",
+      "Math.ceil((now + timings.recordTtlMs) / 1_000)",
+      "now + timings.recordTtlMs",
+    ),
+  },
+  {
+    name: "forgets a record after a day",
+    lesson:
+      "The memory has to outlive every redelivery: queue, dead-letter queue and the operator's holiday.",
+    edits: one("payments/claim.ts", "now + timings.recordTtlMs", "now + 86_400_000"),
+  },
+  {
+    name: "accepts messages of any age",
+    lesson: "A message that is older than the memory may have been charged, and nobody knows.",
+    shows: "one_charge",
+    edits: one("message/decode.ts", "now - limits.maxMessageAgeMs", "now - Infinity"),
+  },
+];

@@ -1,0 +1,326 @@
+// docs/observability.md against what lib/lambda/payment-log.ts writes.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { reportLine } from "../../lib/lambda/payment-log.ts";
+import type { Delivery, Result } from "../../lib/sqs/batch.ts";
+import { runQuery } from "./logs-insights.ts";
+import type { Row } from "./logs-insights.ts";
+
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/observability.md"), "utf8");
+
+const TRACE = "1-5759e988-bd862e3fe1be46a994272793";
+const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+const DECLINED = {
+  result: "declined",
+  paymentIntentId: "pi_2",
+  code: "card_declined",
+  declineCode: "insufficient_funds",
+} as const;
+const TIMES = { claimMs: 4, chargeMs: 400, completeMs: 5 };
+
+type Sample = Pick<Result, "ending" | "messageId"> & {
+  at: string;
+  delivery?: Partial<Delivery>;
+};
+
+/** A morning at the worker: every decision, and a message that took three deliveries. */
+const SAMPLES: Sample[] = [
+  {
+    at: "09:00:00",
+    messageId: "order-1001",
+    ending: {
+      decision: "transient",
+      attempt: 1,
+      takeover: false,
+      claimMs: 4,
+      chargeMs: 90,
+      stripeRequestId: "req_503",
+      error: { kind: "stripe_unavailable", code: "http_503", requestId: "req_503" },
+    },
+  },
+  {
+    at: "09:01:00",
+    messageId: "order-1001",
+    delivery: { receiveCount: 2 },
+    ending: { decision: "in_progress", leaseExpiresAt: 0, claimMs: 3 },
+  },
+  {
+    at: "09:02:00",
+    messageId: "order-1001",
+    delivery: { receiveCount: 3 },
+    ending: {
+      decision: "completed",
+      outcome: PAID,
+      attempt: 2,
+      takeover: true,
+      lookedUp: true,
+      stripeRequestId: "req_paid",
+      ...TIMES,
+    },
+  },
+  {
+    at: "09:03:00",
+    messageId: "order-1001",
+    ending: { decision: "duplicate", outcome: PAID, claimMs: 3 },
+  },
+  {
+    at: "09:03:30",
+    messageId: "order-1002",
+    ending: { decision: "completed", outcome: DECLINED, attempt: 1, ...TIMES, chargeMs: 900 },
+  },
+  {
+    at: "09:06:00",
+    messageId: "order-1003",
+    ending: {
+      decision: "completed",
+      outcome: { result: "processing", paymentIntentId: "pi_3" },
+      attempt: 1,
+      ...TIMES,
+      claimMs: 9,
+      completeMs: 11,
+    },
+  },
+  {
+    at: "09:07:00",
+    messageId: "order-1004",
+    ending: {
+      decision: "completed",
+      outcome: { result: "requires_action", paymentIntentId: "pi_4" },
+      attempt: 1,
+      ...TIMES,
+    },
+  },
+  {
+    at: "09:08:00",
+    messageId: "order-1005",
+    delivery: { receiveCount: 12 },
+    ending: {
+      decision: "transient",
+      attempt: 12,
+      takeover: true,
+      error: { kind: "stripe_unavailable", code: "http_503" },
+    },
+  },
+  {
+    at: "09:08:30",
+    messageId: "order-1006",
+    delivery: { receiveCount: 13 },
+    ending: { decision: "not_started" },
+  },
+  {
+    at: "09:09:00",
+    messageId: "order-1007",
+    ending: {
+      decision: "transient",
+      attempt: 1,
+      error: { kind: "stripe_configuration", code: "http_401" },
+    },
+  },
+  {
+    at: "09:09:30",
+    messageId: "order-1008",
+    ending: {
+      decision: "transient",
+      attempt: 1,
+      error: { kind: "unexpected", code: "TypeError", where: "charge (index.js:1:2)" },
+    },
+  },
+  { at: "09:10:00", messageId: "order-1009", ending: { decision: "lease_lost", attempt: 1 } },
+  {
+    at: "09:11:00",
+    messageId: "order-1001",
+    delivery: { xRayTraceId: TRACE },
+    ending: { decision: "conflict" },
+  },
+  {
+    at: "09:12:00",
+    messageId: "order-1010",
+    ending: {
+      decision: "rejected",
+      attempt: 1,
+      error: { kind: "stripe_rejected", code: "resource_missing", param: "customer" },
+    },
+  },
+  {
+    at: "09:13:00",
+    messageId: "order-1011",
+    ending: { decision: "invalid", refusal: { field: "amount", rule: "amount" } },
+  },
+  {
+    at: "09:13:01",
+    messageId: "order-1011",
+    ending: { decision: "invalid", refusal: { field: "amount", rule: "amount" } },
+  },
+  {
+    at: "09:14:00",
+    ending: { decision: "invalid", refusal: { field: "body", rule: "body_json" } },
+  },
+];
+
+const LINES = SAMPLES.map(({ at, delivery, messageId, ending }): Row => {
+  const line = reportLine(
+    {
+      delivery: {
+        sqsMessageId: "sqs-1",
+        receiptHandle: "handle",
+        body: "",
+        receiveCount: 1,
+        ...delivery,
+      },
+      ...(messageId && { messageId }),
+      ending,
+    },
+    { now: Date.parse(`2026-11-29T${at}Z`), functionName: "worker", requestId: "request-1" },
+  );
+  return JSON.parse(JSON.stringify(line)) as Row; // as it is written
+});
+
+/** The first cells of a section's table. */
+function table(heading: string, column = 0): string[] {
+  const [, section = ""] = PAGE.split(`${heading}\n`);
+  const [body = ""] = section.split(/\n#+ /);
+  const rows = body.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) => row.split("|")[column + 1]?.trim().replaceAll("`", "") ?? "");
+}
+
+const metricsOf = (line: Row) =>
+  (
+    line["_aws"] as {
+      CloudWatchMetrics: {
+        Namespace: string;
+        Dimensions: string[][];
+        Metrics: { Name: string; Unit: string }[];
+      }[];
+    }
+  ).CloudWatchMetrics;
+
+test("every field of a line is in the page, and every field in the page is of a line", () => {
+  const metrics = new Set(
+    LINES.flatMap(metricsOf).flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
+  );
+  const fields = LINES.flatMap(Object.keys).filter((name) => !metrics.has(name));
+
+  expect(new Set(fields)).toEqual(new Set(table("## The line")));
+});
+
+test("every decision is in the page", () => {
+  const decisions = LINES.map((line) => line["decision"]);
+
+  expect(new Set(decisions)).toEqual(new Set(table("### Decisions")));
+});
+
+test("every metric is in the page with its unit and its dimensions", () => {
+  const written = LINES.flatMap(metricsOf).map(
+    ({ Namespace, Dimensions, Metrics }) =>
+      `${Namespace} ${Metrics[0]?.Name} ${Metrics[0]?.Unit} ${Dimensions.flat().join(" ")}`,
+  );
+  const names = table("## Metrics");
+  const units = table("## Metrics", 1);
+  const further = table("## Metrics", 2);
+  const described = names.map(
+    (name, row) =>
+      `PaymentWorker ${name} ${units[row]} FunctionName${further[row] ? ` FunctionName ${further[row]}` : ""}`,
+  );
+
+  expect(new Set(written)).toEqual(new Set(described));
+});
+
+test("no line at INFO needs a person, and every ERROR does", () => {
+  const at = (level: string) =>
+    new Set(LINES.filter((line) => line["level"] === level).map((line) => line["decision"]));
+
+  expect(at("INFO")).toEqual(new Set(["completed", "duplicate", "in_progress"]));
+  expect(at("ERROR")).toEqual(new Set(["invalid", "conflict", "rejected", "transient"]));
+  expect(
+    LINES.filter(({ level, kind }) => level === "ERROR" && kind === "stripe_configuration"),
+  ).toHaveLength(1);
+});
+
+const MORNING = "2026-11-29T09:";
+
+/** What each query of the page finds in the samples. */
+const EXPECTED: Record<string, Row[]> = {
+  "What became of a message, delivery by delivery": [
+    {
+      "@timestamp": `${MORNING}00:00.000Z`,
+      decision: "transient",
+      attempt: 1,
+      receiveCount: 1,
+      kind: "stripe_unavailable",
+      code: "http_503",
+      stripeRequestId: "req_503",
+    },
+    { "@timestamp": `${MORNING}01:00.000Z`, decision: "in_progress", receiveCount: 2 },
+    {
+      "@timestamp": `${MORNING}02:00.000Z`,
+      decision: "completed",
+      outcome: "succeeded",
+      attempt: 2,
+      receiveCount: 3,
+      stripeRequestId: "req_paid",
+    },
+    {
+      "@timestamp": `${MORNING}03:00.000Z`,
+      decision: "duplicate",
+      outcome: "succeeded",
+      receiveCount: 1,
+    },
+    { "@timestamp": `${MORNING}11:00.000Z`, decision: "conflict", receiveCount: 1 },
+  ],
+  "Everything of one trace": [
+    { "@timestamp": `${MORNING}11:00.000Z`, messageId: "order-1001", decision: "conflict" },
+  ],
+  "Which delivery made a request at Stripe": [
+    {
+      "@timestamp": `${MORNING}00:00.000Z`,
+      messageId: "order-1001",
+      decision: "transient",
+      attempt: 1,
+    },
+  ],
+  "Payments by outcome, every five minutes": [
+    { "bin(5m)": `${MORNING}00:00.000Z`, outcome: "succeeded", payments: 1 },
+    { "bin(5m)": `${MORNING}00:00.000Z`, outcome: "declined", payments: 1 },
+    { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "processing", payments: 1 },
+    { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "requires_action", payments: 1 },
+  ],
+  "Why deliveries end without an outcome, and how many messages that is": [
+    { kind: "stripe_unavailable", code: "http_503", failures: 2, messages: 2 },
+    { kind: "stripe_configuration", code: "http_401", failures: 1, messages: 1 },
+    { kind: "unexpected", code: "TypeError", failures: 1, messages: 1 },
+  ],
+  "Messages that come near the dead-letter queue (its receive limit is 14)": [
+    { messageId: "order-1006", receives: 13 },
+    { messageId: "order-1005", receives: 12 },
+  ],
+  "Which rule senders break, and in which field": [
+    { rule: "amount", field: "amount", deliveries: 2 },
+    { rule: "body_json", field: "body", deliveries: 1 },
+  ],
+  "Ids that were used for two payments": [
+    { messageId: "order-1001", traceId: TRACE, deliveries: 1 },
+  ],
+  "How long payments take, and whether it is DynamoDB or Stripe": [
+    { claim: 9, charge50: 400, charge99: 900, complete: 11 },
+  ],
+  "Takeovers, and what they found": [
+    { decision: "completed", takeovers: 1 },
+    { decision: "transient", takeovers: 1 },
+  ],
+  "Declines by code": [{ code: "card_declined", declineCode: "insufficient_funds", declines: 1 }],
+};
+
+const QUERIES = [...PAGE.matchAll(/^(.+):\n```\n([\s\S]+?)\n```$/gm)].map(
+  ([, title = "", query = ""]) => ({ title, query }),
+);
+
+test("every query of the page is expected to find something", () => {
+  expect(QUERIES.map(({ title }) => title)).toEqual(Object.keys(EXPECTED));
+});
+
+test.each(QUERIES)("the query answers: $title", ({ title, query }) => {
+  expect(runQuery(query, LINES)).toEqual(EXPECTED[title]);
+});

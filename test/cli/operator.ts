@@ -1,0 +1,177 @@
+// A local stack with an operator at it, who runs the payments command in processes of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { onTestFinished } from "vitest";
+
+import { timingVariables } from "../../lib/timing/timing.ts";
+import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { startStack } from "../../local/stack.ts";
+import type { StackOptions } from "../../local/stack.ts";
+import { LOCAL_WORKER } from "../../local/worker-settings.ts";
+import type { RunningStack } from "../../scripts/running-stack.ts";
+import { COMMAND_ENV } from "../support/command.ts";
+import { WORKER_TIMINGS } from "../support/timings.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+export type Finished = { code: number | null; stdout: string; stderr: string };
+
+/** What a local stack leaves at the defaults is written out here. */
+const LOCAL = { ...timingVariables(WORKER_TIMINGS), ...LOCAL_WORKER.env };
+/** Calls with time to spare, on a machine that does other things too. */
+const PATIENT = {
+  functionTimeoutMs: 20_000,
+  visibilityTimeoutSeconds: 30,
+  env: { CALL_TIMEOUT_SECONDS: "3", STRIPE_TIMEOUT_SECONDS: "3" },
+};
+/** For tests that wait for a lease to expire. */
+export const BRISK = {
+  functionTimeoutMs: 9_000,
+  visibilityTimeoutSeconds: 10,
+  env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
+};
+
+type AtEnd = (end: () => void | Promise<void>) => void;
+
+/**
+ * Starts the stack and its operator; both are gone when the test is. A test that runs beside others
+ * passes its own `onTestFinished`.
+ */
+export async function startOperator(
+  worker: NonNullable<StackOptions["worker"]> = {},
+  atEnd: AtEnd = onTestFinished,
+) {
+  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  const logFile = join(folder, ".local", "worker.log");
+  mkdirSync(join(folder, ".local"));
+  writeFileSync(logFile, "");
+  const lines: Record<string, unknown>[] = [];
+  const events: EventSourceEvent[] = [];
+  const stack = await startStack({
+    worker: { ...PATIENT, ...worker, env: { ...LOCAL, ...PATIENT.env, ...worker.env } },
+    onEvent: (event) => events.push(event),
+    onLog({ line }) {
+      appendFileSync(logFile, `${line}\n`);
+      if (line.startsWith("{")) lines.push(JSON.parse(line) as Record<string, unknown>);
+    },
+  });
+  const { queueUrl, dlqUrl } = stack.queues;
+  const sqs = new SQSClient({
+    endpoint: stack.queue.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const table = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint: stack.table.url,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    }),
+  );
+  atEnd(async () => {
+    await stack.stop();
+    sqs.destroy();
+    table.destroy();
+    rmSync(folder, { recursive: true });
+  });
+  const running: RunningStack = {
+    pid: process.pid,
+    endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
+    tableName: stack.tableName,
+    queueUrl,
+    dlqUrl,
+    logFile,
+    env: stack.env,
+  };
+  const announce = () =>
+    writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
+  announce();
+
+  /** Runs a program in the operator's folder, with nothing of this process's environment but the path. */
+  function start(program: string, args: string[], env: Record<string, string> = {}) {
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: { ...COMMAND_ENV, NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    atEnd(() => void child.kill("SIGKILL"));
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+    const finished = once(child, "close").then(([code]): Finished => ({
+      code: code as number | null,
+      ...output,
+    }));
+    return { child, output, finished };
+  }
+  const command = (...args: string[]) =>
+    start(process.execPath, [join(ROOT, "cli", "payments.cjs"), ...args]);
+
+  const sendBody = async (body: string, to = queueUrl): Promise<void> => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: to, MessageBody: body }));
+  };
+
+  return {
+    stack,
+    sqs,
+    folder,
+    lines,
+    events,
+    running,
+    /** Makes a change of `running` known to the next command. */
+    announce,
+    start,
+    /** Starts `payments …`, for what does not end by itself. */
+    command,
+    /** Runs `payments …` to its end. */
+    payments: (...args: string[]): Promise<Finished> => command(...args).finished,
+    /** Runs `payments … --json`, and reads what it printed. */
+    json: async <T>(...args: string[]): Promise<T> => {
+      const { code, stdout, stderr } = await command(...args, "--json").finished;
+      if (stdout === "")
+        throw new Error(`payments ${args.join(" ")} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+    sendBody,
+    /** Sends payments that are good, but for `changes`. */
+    send: async (id: string, changes: Record<string, unknown> = {}, to = queueUrl) =>
+      sendBody(JSON.stringify({ ...payment(id), ...changes }), to),
+    /** Waits until the dead-letter queue holds so many. */
+    deadLetters: (count: number): Promise<void> =>
+      until(async () => (await stack.queue.depth(dlqUrl)).visible === count),
+    /** Puts a record, whatever the protocol says. */
+    put: async (item: Record<string, unknown>): Promise<void> => {
+      await table.send(new PutCommand({ TableName: stack.tableName, Item: item }));
+    },
+    record: (id: string) => stack.table.item(stack.tableName, id),
+    charges: (id: string) => stack.stripe.ledger.countsFor(id).charges,
+  };
+}
+
+export function payment(id: string): Record<string, unknown> {
+  return {
+    id,
+    createdAt: new Date().toISOString(),
+    amount: 1250,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+  };
+}
+
+/** Waits for a condition, for as long as a busy machine may need. @throws Error after a minute */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + 60_000;
+  while (!(await condition())) {
+    if (performance.now() > giveUpAt) throw new Error(`Not within a minute: ${String(condition)}`);
+    await sleep(50);
+  }
+}

@@ -1,0 +1,123 @@
+// What a person sees and answers.
+import { PassThrough } from "node:stream";
+
+import { expect, test } from "vitest";
+
+import { confirm } from "../../cli/terminal/confirm.ts";
+import { readInstant } from "../../cli/terminal/instant.ts";
+import { table } from "../../cli/terminal/print.ts";
+import { duration, progressLine, startProgress } from "../../cli/terminal/progress.ts";
+
+function terminal(answer?: string) {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = new PassThrough();
+  if (answer !== undefined) input.end(answer);
+  return { input, output };
+}
+
+const never = new AbortController().signal;
+
+test.each<[string, boolean]>([
+  ["y\n", true],
+  ["Yes\n", true],
+  ["n\n", false],
+  ["\n", false],
+  ["yesterday\n", false],
+  ["", false], // Ctrl-D
+])("the answer %j is %j", async (answer, expected) => {
+  expect(await confirm("Move it?", { yes: false, signal: never }, terminal(answer))).toBe(expected);
+});
+
+test("Ctrl-C at the question is a no", async () => {
+  const interrupted = new AbortController();
+  const asked = confirm("Move it?", { yes: false, signal: interrupted.signal }, terminal());
+
+  interrupted.abort();
+
+  expect(await asked).toBe(false);
+});
+
+test("without a terminal the question is an error, and --yes needs none", async () => {
+  const input = new PassThrough();
+  const streams = { input, output: new PassThrough() };
+
+  const asked = confirm("Move it?", { yes: false, signal: never }, streams);
+
+  await expect(asked).rejects.toThrow("Move it? There is no terminal to ask at");
+  expect(await confirm("Move it?", { yes: true, signal: never }, streams)).toBe(true);
+});
+
+test.each<[number, number, number | undefined, string]>([
+  [0, 100, 5_000, "records  [                        ]  0 of 100"],
+  [1_200, 4_800, 5_000, "records  [======                  ]  1,200 of 4,800, about 15 s left"],
+  [5_000, 4_800, 5_000, "records  [========================]  5,000 of 4,800, about 0 s left"],
+  [0, 0, 5_000, "records  [========================]  0 of 0"],
+])("progress at %i of %i", (count, total, elapsedMs, line) => {
+  expect(progressLine("records", count, total, elapsedMs ?? 0)).toBe(line);
+});
+
+test("progress without a known end counts, and says how long it has been", () => {
+  expect(progressLine("records", 1_200, undefined, 61_000)).toBe("records  1,200 so far, 61 s");
+});
+
+test("what is done at once draws no bar; what is not is wiped away at its end", () => {
+  let now = 0;
+  const written: string[] = [];
+  const out = { isTTY: true, columns: 80, write: (text: string) => written.push(text) };
+  const progress = startProgress("records", 10, out, () => now);
+
+  progress.advance(1);
+  const atOnce = [...written];
+  now = 5_000;
+  progress.advance(4);
+  progress.done();
+
+  expect(atOnce).toEqual([]);
+  expect(written).toEqual([
+    "\r\u001B[Krecords  [============            ]  5 of 10, about 5 s left",
+    "\r\u001B[K",
+  ]);
+});
+
+test.each([
+  [0, "0 s"],
+  [119_000, "119 s"],
+  [120_000, "2 min"],
+  [7_199_000, "2 h"],
+  [19_200_000, "5 h 20 min"],
+  [172_800_000, "2 d"],
+  [1_137_600_000, "13 d 4 h"],
+])("%i ms is %s", (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+test.each([
+  ["90m", "2026-11-29T10:30:00.000Z"],
+  ["0s", "2026-11-29T12:00:00.000Z"],
+  ["7d", "2026-11-22T12:00:00.000Z"],
+  ["2026-11-01", "2026-11-01T00:00:00.000Z"],
+  ["2026-11-01T06:00:00+02:00", "2026-11-01T04:00:00.000Z"],
+])("--since %s is %s", (text, expected) => {
+  const now = Date.parse("2026-11-29T12:00:00Z");
+
+  expect(new Date(readInstant("--since", text, now)).toISOString()).toBe(expected);
+});
+
+test.each(["yesterday", "7", "2026-13-01", "2026-11-01T06:00:00"])(
+  "--since %s is refused",
+  (text) => {
+    expect(() => readInstant("--since", text, 0)).toThrow("--since must be like 90m, 24h, 7d,");
+  },
+);
+
+test("a table's numbers stand on the right, and its last column runs on", () => {
+  expect(
+    table(
+      ["count", "reason"],
+      [
+        ["7", "a"],
+        ["1,200", "longer than its head"],
+      ],
+    ),
+  ).toContain("\n    7   a\n1,200   longer than its head");
+});

@@ -1,0 +1,203 @@
+// The bundle itself, in a process of its own: what it asks of the table and of Stripe, that nothing
+// it needs was left out, and how large it is. The numbers are exact; the servers count them.
+
+import { statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+
+import { expect, onTestFinished, test } from "vitest";
+
+import { startSandbox } from "../../local/event-source/execution-environment.ts";
+import { functionSettings } from "../../local/event-source/function-settings.ts";
+import { startQueue } from "../../local/queue/server.ts";
+import { startStripe } from "../../local/stripe/server.ts";
+import { startTable } from "../../local/table/server.ts";
+
+const BUNDLE = fileURLToPath(new URL("../../dist/payment-worker/index.js", import.meta.url));
+
+function payment(id: string, changes: Record<string, unknown> = {}) {
+  return {
+    id,
+    createdAt: new Date().toISOString(),
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+    ...changes,
+  };
+}
+
+/** The bundle with everything around it; `env` on top of what the local stack gives it. */
+async function startBundle(env: Record<string, string> = {}) {
+  const [table, stripe, queue] = await Promise.all([startTable(), startStripe(), startQueue()]);
+  await table.createRecordsTable("records");
+  const { queueUrl } = await queue.createQueues({
+    name: "payments",
+    visibilityTimeoutSeconds: 360,
+    maxReceiveCount: 14,
+  });
+  const lines: string[] = [];
+  const settings = functionSettings({
+    bundle: BUNDLE,
+    timeoutMs: 60_000,
+    env: {
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      AWS_ENDPOINT_URL_DYNAMODB: table.url,
+      AWS_ENDPOINT_URL_SQS: queue.url,
+      RECORDS_TABLE: "records",
+      QUEUE_URL: queueUrl,
+      STRIPE_API_BASE: stripe.url,
+      ...("STRIPE_SECRET_ARN" in env ? {} : { STRIPE_API_KEY: "sk_test_local" }),
+      ...env,
+    },
+  });
+  const sandbox = startSandbox(settings, ({ line }) => lines.push(line));
+  onTestFinished(async () => {
+    sandbox.kill("SIGKILL");
+    await sandbox.exited;
+    await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
+  });
+
+  const stripeRequests = () =>
+    stripe.ledger.requests().map(({ method, path }) => `${method} ${path}`);
+  /** Delivers one batch, and answers with what it asked of the servers, and with who failed. */
+  const deliver = async (...messages: object[]) => {
+    const tableBefore = table.requests().length;
+    const stripeBefore = stripeRequests().length;
+    const event = {
+      Records: messages.map((message, index) => ({
+        messageId: `sqs-${index}`,
+        receiptHandle: `handle-${index}`,
+        body: JSON.stringify(message),
+        attributes: { ApproximateReceiveCount: "1" },
+      })),
+    };
+    const result = await sandbox.invoke(JSON.stringify(event));
+    return {
+      table: table
+        .requests()
+        .slice(tableBefore)
+        .map(({ operation }) => operation),
+      stripe: stripeRequests().slice(stripeBefore),
+      failures: result.ok ? JSON.parse(result.payload).batchItemFailures : result,
+    };
+  };
+  return { table, stripe, queue, lines, deliver };
+}
+
+test("a first delivery costs two table requests and one Stripe request", async () => {
+  const { deliver } = await startBundle();
+
+  expect(await deliver(payment("order-1"))).toEqual({
+    table: ["PutItem", "UpdateItem"],
+    stripe: ["POST /v1/payment_intents"],
+    failures: [],
+  });
+});
+
+test("a duplicate costs one table request and none at Stripe", async () => {
+  const { deliver } = await startBundle();
+  const first = payment("order-1");
+  await deliver(first);
+
+  expect(await deliver(first)).toEqual({ table: ["PutItem"], stripe: [], failures: [] });
+});
+
+test("a takeover costs three table requests and one Stripe request", async () => {
+  const { deliver, stripe } = await startBundle();
+  const refused = stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "rate_limit" });
+  const first = payment("order-1");
+  await deliver(first);
+  refused.remove();
+
+  expect(await deliver(first)).toEqual({
+    table: ["PutItem", "UpdateItem", "UpdateItem"],
+    stripe: ["POST /v1/payment_intents"],
+    failures: [],
+  });
+});
+
+test("batches of ten cost what ten deliveries do, and keep to ten connections", async () => {
+  const { deliver, table, stripe } = await startBundle();
+  const batch = (name: string) => Array.from({ length: 10 }, (_, i) => payment(`${name}-${i}`));
+  await deliver(...batch("first"));
+
+  const second = await deliver(...batch("second"));
+
+  expect(second.table).toHaveLength(20);
+  expect(second.stripe).toHaveLength(10);
+  expect(table.connections()).toBeLessThanOrEqual(10);
+  expect(stripe.ledger.totals().connections).toBeLessThanOrEqual(10);
+});
+
+test("nothing that a decline needs is left out of the bundle", async () => {
+  const { deliver, table } = await startBundle();
+
+  const { failures } = await deliver(
+    payment("order-1", { paymentMethod: "pm_card_chargeDeclined" }),
+  );
+
+  expect(failures).toEqual([]);
+  expect(await table.item("records", "order-1")).toMatchObject({
+    outcome: { result: "declined", code: "card_declined" },
+  });
+});
+
+test("nothing that the lookup after the key window needs is left out of the bundle", async () => {
+  const { deliver } = await startBundle({ KEY_WINDOW_SECONDS: "0" });
+
+  expect(await deliver(payment("order-1"))).toEqual({
+    table: ["PutItem", "UpdateItem"],
+    stripe: ["GET /v1/payment_intents", "POST /v1/payment_intents"],
+    failures: [],
+  });
+});
+
+test("nothing that giving a failed message its visibility needs is left out of the bundle", async () => {
+  const { deliver, queue, lines } = await startBundle();
+
+  const { failures } = await deliver(payment("order-1"), payment("order-2", { amount: 0 }));
+
+  expect(failures).toEqual([{ itemIdentifier: "sqs-1" }]);
+  expect(queue.counts()["ChangeMessageVisibilityBatch"]).toBe(1);
+  // The handle is made up: SQS's answer to it was read.
+  expect(lines.join("\n")).toContain('"code":"ReceiptHandleIsInvalid"');
+});
+
+test("nothing that the key in Secrets Manager needs is left out of the bundle", async () => {
+  const asked: unknown[] = [];
+  const secrets = createServer((request, response) => {
+    asked.push(request.headers["x-amz-target"]);
+    response.end(JSON.stringify({ SecretString: "sk_test_local" }));
+  });
+  await new Promise<void>((resolve) => secrets.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void secrets.close());
+  const { port } = secrets.address() as AddressInfo;
+  const { deliver } = await startBundle({
+    STRIPE_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe",
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${port}`,
+  });
+
+  const { failures } = await deliver(payment("order-1"), payment("order-2"));
+
+  expect(failures).toEqual([]);
+  expect(asked).toEqual(["secretsmanager.GetSecretValue"]);
+});
+
+test("without its role's credentials the worker does not start, and says which are missing", async () => {
+  const { deliver } = await startBundle({ AWS_ACCESS_KEY_ID: "" });
+
+  const { failures } = await deliver(payment("order-1"));
+
+  expect(failures).toMatchObject({
+    ok: false,
+    errorMessage: expect.stringMatching(/^AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set/),
+  });
+});
+
+test("the bundle is at most 345 kB", () => {
+  expect(statSync(BUNDLE).size).toBeLessThanOrEqual(345_000);
+});

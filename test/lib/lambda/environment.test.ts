@@ -1,0 +1,163 @@
+import { expect, test } from "vitest";
+
+import { readEnvironment } from "../../../lib/lambda/environment.ts";
+import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/timing.ts";
+import { WORKER_TIMINGS } from "../../support/timings.ts";
+
+const REQUIRED = {
+  RECORDS_TABLE: "records",
+  QUEUE_URL: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
+  STRIPE_SECRET_ARN: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+};
+const DEPLOYED = {
+  ...REQUIRED,
+  AWS_LAMBDA_FUNCTION_NAME: "shop-payment-worker",
+  BATCH_SIZE: "7",
+  STRIPE_TIMEOUT_SECONDS: "20",
+  CALL_TIMEOUT_SECONDS: "3",
+  DEADLINE_RESERVE_SECONDS: "5",
+  CLOCK_SKEW_SECONDS: "5",
+  KEY_WINDOW_SECONDS: "82800",
+  RECORD_TTL_SECONDS: "3024000",
+  MAX_MESSAGE_AGE_SECONDS: "2592000",
+  MAX_SENDER_AHEAD_SECONDS: "86400",
+  BACKOFF_BASE_SECONDS: "30",
+  BACKOFF_CAP_SECONDS: "900",
+};
+
+test("what the stack deploys is enough to start", () => {
+  expect(readEnvironment(DEPLOYED)).toEqual({
+    recordsTable: "records",
+    queueUrl: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
+    stripeKey: {
+      secretArn: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+    },
+    stripeBase: new URL("https://api.stripe.com/"),
+    functionName: "shop-payment-worker",
+    batchSize: 7,
+    timings: WORKER_TIMINGS,
+  });
+});
+
+test("without its variables the worker runs on the defaults", () => {
+  const { batchSize, timings } = readEnvironment(REQUIRED);
+
+  expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
+  expect(timings).toEqual(DEFAULT_WORKER_TIMINGS);
+});
+
+test("durations are read in seconds", () => {
+  const { timings } = readEnvironment({
+    ...DEPLOYED,
+    STRIPE_TIMEOUT_SECONDS: "1.5",
+    BACKOFF_BASE_SECONDS: "60",
+  });
+
+  expect(timings).toMatchObject({ stripeTimeoutMs: 1_500, backoffBaseMs: 60_000 });
+});
+
+test.each([
+  ["0.125", 125],
+  ["123456789", 123_456_789_000],
+])("%s seconds are read to the millisecond", (variable, recordTtlMs) => {
+  const timings = { MAX_MESSAGE_AGE_SECONDS: "0", MAX_SENDER_AHEAD_SECONDS: "0" };
+  const none = { ...DEPLOYED, ...timings, CLOCK_SKEW_SECONDS: "0" };
+
+  expect(readEnvironment({ ...none, RECORD_TTL_SECONDS: variable }).timings).toMatchObject({
+    recordTtlMs,
+  });
+});
+
+test("a variable that is set to nothing is not set", () => {
+  const { timings, stripeBase, batchSize } = readEnvironment({
+    ...REQUIRED,
+    STRIPE_TIMEOUT_SECONDS: "",
+    STRIPE_API_BASE: "",
+    STRIPE_API_KEY: "",
+    BATCH_SIZE: "",
+  });
+
+  expect(timings.stripeTimeoutMs).toBe(DEFAULT_WORKER_TIMINGS.stripeTimeoutMs);
+  expect(stripeBase.href).toBe("https://api.stripe.com/");
+  expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
+});
+
+test("a local run names its key and its Stripe, and needs no function's name", () => {
+  const { RECORDS_TABLE, QUEUE_URL } = DEPLOYED;
+
+  const { stripeKey, stripeBase, functionName } = readEnvironment({
+    RECORDS_TABLE,
+    QUEUE_URL,
+    STRIPE_API_KEY: "sk_test_local",
+    STRIPE_API_BASE: "http://127.0.0.1:4010",
+  });
+
+  expect(stripeKey).toEqual({ key: "sk_test_local" });
+  expect(stripeBase.href).toBe("http://127.0.0.1:4010/");
+  expect(functionName).toBe("payment-worker");
+});
+
+test.each([
+  ["1", 1],
+  ["25", 25],
+  ["400", 400],
+])("a batch of %s", (variable, batchSize) => {
+  expect(readEnvironment({ ...DEPLOYED, BATCH_SIZE: variable }).batchSize).toBe(batchSize);
+});
+
+test.each([
+  [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the worker cannot start without it."],
+  [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
+  [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
+  [{ QUEUE_URL: "xhttp://queue" }, "QUEUE_URL must be an http or https URL."],
+  [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
+  [{ BATCH_SIZE: "x25" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "25x" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "x400" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "1e2" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: " 25" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "25 " }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "0" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "401" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [{ BATCH_SIZE: "4000" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
+  [
+    { STRIPE_SECRET_ARN: undefined },
+    "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",
+  ],
+  [
+    { STRIPE_API_KEY: "sk_test_x" },
+    "STRIPE_SECRET_ARN and STRIPE_API_KEY are both set: keep only one of them.",
+  ],
+  [
+    { STRIPE_TIMEOUT_SECONDS: "20s" },
+    "STRIPE_TIMEOUT_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { STRIPE_TIMEOUT_SECONDS: "0.0005" },
+    "STRIPE_TIMEOUT_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { RECORD_TTL_SECONDS: "1234567890" },
+    "RECORD_TTL_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { KEY_WINDOW_SECONDS: "-1" },
+    "KEY_WINDOW_SECONDS must be a number of seconds, such as 30 or 0.5.",
+  ],
+  [
+    { KEY_WINDOW_SECONDS: "86400" },
+    "The worker's timings break a rule. key-window: the key window (24 h) plus the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten KEY_WINDOW_SECONDS.",
+  ],
+  [
+    { RECORD_TTL_SECONDS: "2592000" },
+    "The worker's timings break a rule. record-ttl-covers-age: the record TTL (30 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (1 d) plus the clock skew; raise RECORD_TTL_SECONDS or lower MAX_MESSAGE_AGE_SECONDS.",
+  ],
+])("a bad variable fails the start with a sentence that names it: %j", (changes, sentence) => {
+  expect(() => readEnvironment({ ...DEPLOYED, ...changes })).toThrow(new Error(sentence));
+});
+
+test("an error never quotes the key", () => {
+  const bad = { ...DEPLOYED, STRIPE_API_KEY: "sk_live_secret" };
+
+  expect(() => readEnvironment(bad)).toThrow(/^(?!.*sk_live_secret)/);
+});

@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+
+import { reportLine } from "../../../lib/lambda/payment-log.ts";
+import type { Result } from "../../../lib/sqs/batch.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+function line(ending: Result["ending"], messageId = "order-1001") {
+  const delivery = { sqsMessageId: "sqs-1", receiptHandle: "handle-1", body: "", receiveCount: 2 };
+  const result: Result = { delivery, messageId, traceId: "trace-1", ending };
+  const context = { now: NOW, functionName: "payment-worker", requestId: "request-1" };
+  // As it is written: what is undefined is left out.
+  return JSON.parse(JSON.stringify(reportLine(result, context))) as Record<string, unknown>;
+}
+
+test("a charge is one line, and its metrics ride on it", () => {
+  expect(
+    line({
+      decision: "completed",
+      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+      attempt: 2,
+      takeover: true,
+      stripeRequestId: "req_1",
+      claimMs: 5,
+      chargeMs: 800,
+      completeMs: 7,
+    }),
+  ).toEqual({
+    timestamp: "2026-11-29T12:00:00.000Z",
+    level: "INFO",
+    message: "charge succeeded",
+    decision: "completed",
+    messageId: "order-1001",
+    traceId: "trace-1",
+    receiveCount: 2,
+    sqsMessageId: "sqs-1",
+    requestId: "request-1",
+    attempt: 2,
+    takeover: true,
+    stripeRequestId: "req_1",
+    claimMs: 5,
+    chargeMs: 800,
+    completeMs: 7,
+    outcome: "succeeded",
+    paymentIntentId: "pi_1",
+    FunctionName: "payment-worker",
+    _aws: {
+      Timestamp: 1_795_953_600_000,
+      CloudWatchMetrics: [
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "Succeeded", Unit: "Count" }],
+        },
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "ClaimToComplete", Unit: "Milliseconds" }],
+        },
+        {
+          Namespace: "PaymentWorker",
+          Dimensions: [["FunctionName"]],
+          Metrics: [{ Name: "Takeover", Unit: "Count" }],
+        },
+      ],
+    },
+    Succeeded: 1,
+    ClaimToComplete: 812,
+    Takeover: 1,
+  });
+});
+
+test("a refusal is counted over all and by its rule", () => {
+  const refused = line({ decision: "invalid", refusal: { field: "data.amount", rule: "amount" } });
+
+  expect(refused).toMatchObject({
+    level: "ERROR",
+    message:
+      "refused: data.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+    field: "data.amount",
+    rule: "amount",
+    Invalid: 1,
+    _aws: {
+      CloudWatchMetrics: [{ Dimensions: [["FunctionName"], ["FunctionName", "rule"]] }],
+    },
+  });
+});
+
+test("a transient failure is counted over all and by its kind, and keeps both request ids apart", () => {
+  const error = { kind: "stripe_unavailable", code: "http_503", requestId: "req_9" } as const;
+
+  expect(line({ decision: "transient", error, stripeRequestId: "req_9" })).toMatchObject({
+    level: "WARN",
+    message: "no outcome yet: stripe_unavailable",
+    kind: "stripe_unavailable",
+    code: "http_503",
+    requestId: "request-1",
+    stripeRequestId: "req_9",
+    TransientFailure: 1,
+    FailedReceive: 2,
+    _aws: {
+      CloudWatchMetrics: [
+        { Dimensions: [["FunctionName"], ["FunctionName", "kind"]] },
+        { Dimensions: [["FunctionName"]], Metrics: [{ Name: "FailedReceive", Unit: "Count" }] },
+      ],
+    },
+  });
+});
+
+const endings: [Result["ending"], level: string, metric: string, message: string][] = [
+  [
+    { decision: "completed", outcome: { result: "processing", paymentIntentId: "pi_1" } },
+    "INFO",
+    "Processing",
+    "charge processing",
+  ],
+  [
+    { decision: "completed", outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
+    "INFO",
+    "RequiresAction",
+    "charge requires_action",
+  ],
+  [
+    { decision: "completed", outcome: { result: "declined", code: "card_declined" } },
+    "INFO",
+    "Declined",
+    "charge declined",
+  ],
+  [
+    { decision: "duplicate", outcome: { result: "declined", code: "card_declined" } },
+    "INFO",
+    "Duplicate",
+    "duplicate: the outcome is declined already",
+  ],
+  [
+    { decision: "in_progress", leaseExpiresAt: NOW },
+    "INFO",
+    "InProgress",
+    "another worker holds the claim",
+  ],
+  [
+    { decision: "lease_lost" },
+    "WARN",
+    "LeaseLost",
+    "another worker took the claim over before it completed",
+  ],
+  [{ decision: "not_started" }, "WARN", "NotStarted", "too close to the deadline to begin"],
+  [
+    { decision: "conflict" },
+    "ERROR",
+    "Conflict",
+    "conflict: this message id was claimed for another payment",
+  ],
+  [
+    { decision: "conflict", error: { kind: "stripe_conflict" } },
+    "ERROR",
+    "Conflict",
+    "conflict: Stripe knows this message id with another payment",
+  ],
+  [
+    { decision: "rejected", error: { kind: "stripe_rejected" } },
+    "ERROR",
+    "Rejected",
+    "Stripe rejected the request as invalid",
+  ],
+  [
+    { decision: "transient", error: { kind: "stripe_configuration" } },
+    "ERROR",
+    "ConfigurationError",
+    "Stripe refused the API key, or there is none: check the secret and the key's permissions",
+  ],
+  [
+    {
+      decision: "completed",
+      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+      lookedUp: true,
+    },
+    "INFO",
+    "Lookup",
+    "charge succeeded",
+  ],
+];
+
+test.each(endings)("%j is told at its level and counted", (ending, level, metric, message) => {
+  expect(line(ending)).toMatchObject({ level, message, [metric]: 1, decision: ending.decision });
+});
+
+test("a first attempt is counted neither as a takeover nor as a lookup", () => {
+  const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+
+  const told = line({ decision: "completed", outcome, takeover: false, lookedUp: false });
+
+  expect(told).toMatchObject({ takeover: false, lookedUp: false });
+  expect(told).not.toHaveProperty("Takeover");
+  expect(told).not.toHaveProperty("Lookup");
+});
+
+test("a decline is told with its codes", () => {
+  const outcome = {
+    result: "declined",
+    paymentIntentId: "pi_1",
+    code: "card_declined",
+    declineCode: "lost_card",
+  } as const;
+
+  expect(line({ decision: "completed", outcome })).toMatchObject({
+    outcome: "declined",
+    paymentIntentId: "pi_1",
+    code: "card_declined",
+    declineCode: "lost_card",
+  });
+});

@@ -1,0 +1,139 @@
+// The decoder against rules that are stated here a second time, without its own code: whatever
+// comes, it does not throw, and nothing passes that the rules of the message do not allow.
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { decodeMessage } from "../../../lib/message/decode.ts";
+import { SEED } from "../../support/seed.ts";
+import { WORKER_TIMINGS } from "../../support/timings.ts";
+import { alteredMessage, NOW, validMessage, write } from "./generators.ts";
+import { verdict } from "./oracle.ts";
+import { STRANGE_NUMBERS } from "./strange.ts";
+
+/** What the decoder would have charged, or undefined for what it refuses. */
+function decoded(body: string): unknown {
+  const result = decodeMessage(body, NOW, WORKER_TIMINGS);
+  if (result.kind === "invalid") return undefined;
+  const { id, payment } = result.message;
+  return { id, payment };
+}
+
+test("every valid message is accepted, with exactly its own fields", () => {
+  fc.assert(
+    fc.property(validMessage, (message) => {
+      const body = write(message);
+      const expected = verdict(body, NOW);
+
+      expect(expected).toBeDefined();
+      expect(decoded(body)).toEqual(expected);
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+test("a message that was altered in one place is accepted exactly when it is still valid", () => {
+  fc.assert(
+    fc.property(alteredMessage, (message) => {
+      const body = write(message);
+
+      expect(decoded(body)).toEqual(verdict(body, NOW));
+    }),
+    { seed: SEED, numRuns: 3_000 },
+  );
+});
+
+test("no damage to the text of a message makes the decoder accept what the rules refuse", () => {
+  const damage = fc.tuple(
+    fc.nat(),
+    fc.nat({ max: 3 }),
+    fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom('"', "{", "}", ",", ":", "\\", "0", "e")),
+  );
+  fc.assert(
+    fc.property(validMessage, damage, (message, [at, length, replacement]) => {
+      const text = write(message);
+      const start = at % text.length;
+      const body = text.slice(0, start) + replacement + text.slice(start + length);
+
+      // A key given twice is refused here, where JSON.parse takes the last.
+      expect([undefined, verdict(body, NOW)]).toContainEqual(decoded(body));
+    }),
+    { seed: SEED, numRuns: 1_500 },
+  );
+});
+
+test("nothing that is no message throws or is accepted", () => {
+  const anything = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 200 }),
+    fc.json({ maxDepth: 6 }),
+    fc.string({ unit: fc.constantFrom(...'{}[]",:0eE+-.\\ truefalsn'), maxLength: 80 }),
+  );
+  fc.assert(
+    fc.property(anything, (body) => {
+      expect(decoded(body)).toEqual(verdict(body, NOW));
+    }),
+    { seed: SEED, numRuns: 1_500 },
+  );
+});
+
+test("an amount is taken as it is written, or refused: never scaled, rounded or guessed", () => {
+  const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 1, maxLength: 20 });
+  const literal = fc.oneof(
+    fc.constantFrom(...STRANGE_NUMBERS),
+    digits,
+    fc.integer({ min: -10, max: 100_000_010 }).map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc
+      .tuple(digits, fc.constantFrom(".", "e", "E", "e-", ".0e"), digits)
+      .map((parts) => parts.join("")),
+    digits.map((text) => JSON.stringify(text)),
+  );
+  fc.assert(
+    fc.property(literal, (amount) => {
+      const body = `{"id":"order-1","createdAt":"2026-11-29T11:59:00Z","currency":"jpy","customer":"cus_a","paymentMethod":"pm_a","amount":${amount}}`;
+
+      const accepted = decoded(body) as { payment: { amount: number } } | undefined;
+
+      const written = /^[1-9][0-9]{0,7}$/.test(amount);
+      expect(accepted === undefined ? "invalid" : String(accepted.payment.amount)).toBe(
+        written ? amount : "invalid",
+      );
+    }),
+    { seed: SEED, numRuns: 1_500 },
+  );
+});
+
+test.each([
+  // A key that is given twice has no one meaning.
+  `"amount":500,"amount":700`,
+  `"amount":500,"amount":500.0`,
+  `"amount":500,"\\u0061mount":700`,
+])("%s in one message is refused", (amounts) => {
+  const body = `{"id":"order-1","createdAt":"2026-11-29T11:59:00Z","currency":"jpy","customer":"cus_a","paymentMethod":"pm_a",${amounts}}`;
+
+  expect(decoded(body)).toBeUndefined();
+});
+
+test.each([100, 3_000, 5_000, 100_000])(
+  "a body nested %i levels deep is refused, and throws nothing",
+  (levels) => {
+    const good = `"id":"order-1","createdAt":"2026-11-29T11:59:00Z","amount":80,"currency":"jpy","customer":"cus_a","paymentMethod":"pm_a"`;
+    const deep = [
+      `${"[".repeat(levels)}${"]".repeat(levels)}`,
+      `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`,
+    ];
+
+    for (const value of deep) {
+      const decoded = decodeMessage(`{${good},"extra":${value}}`, NOW, WORKER_TIMINGS);
+      expect(decoded.kind).toBe("invalid");
+    }
+  },
+);
+
+test("three layers of brokers are unwrapped, and four are refused", () => {
+  const wrap = (message: string) => `{"detail-type":"Payment","detail":${message}}`;
+  const body = `{"id":"order-1","createdAt":"2026-11-29T11:59:00Z","amount":80,"currency":"jpy","customer":"cus_a","paymentMethod":"pm_a"}`;
+
+  expect(decoded(wrap(wrap(wrap(body))))).toMatchObject({ id: "order-1" });
+  expect(decoded(wrap(wrap(wrap(wrap(body)))))).toBeUndefined();
+});

@@ -1,0 +1,285 @@
+// Every rule of the message, with a value that keeps it and one that breaks it.
+
+import { expect, test } from "vitest";
+
+import { decodeMessage } from "../../../lib/message/decode.ts";
+import { explainRefusal, RULES } from "../../../lib/message/invalid.ts";
+import type { Rule } from "../../../lib/message/invalid.ts";
+import { WORKER_TIMINGS } from "../../support/timings.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+const PAYMENT = { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_visa" };
+const PLAIN = { id: "order-1001", createdAt: "2026-11-29T11:59:00Z", ...PAYMENT };
+
+const decode = (body: unknown, schemaVersion?: string) => {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return decodeMessage(text, NOW, WORKER_TIMINGS, schemaVersion);
+};
+
+test("a plain message is decoded into its id and its payment", () => {
+  const optional = {
+    description: "Two tickets",
+    statementDescriptorSuffix: "TICKETS",
+    metadata: { seat: "12A" },
+  };
+
+  expect(decode({ ...PLAIN, currency: "EUR", ...optional })).toEqual({
+    kind: "message",
+    message: { id: "order-1001", payment: { ...PAYMENT, ...optional } },
+  });
+});
+
+/** So many levels of arrays, or of what `wrap` makes. */
+function nested(levels: number, wrap: (inner: unknown) => unknown = (inner) => [inner]): unknown {
+  return Array.from({ length: levels - 1 }).reduce(wrap, []);
+}
+
+const kept: [what: string, change: object][] = [
+  ["the least amount", { amount: 1 }],
+  ["the greatest amount", { amount: 99_999_999 }],
+  ["a currency in capitals", { currency: "JPY" }],
+  ["the longest id", { id: "x".repeat(255) }],
+  ["an id of every kind of printable character", { id: "!a~Z0/:.#" }],
+  ["a time with an offset", { createdAt: "2026-11-29T13:59:00+02:00" }],
+  ["a time in lower case", { createdAt: "2026-11-29t11:59:00.123456789z" }],
+  ["the oldest time", { createdAt: "2026-10-30T12:00:00Z" }],
+  ["a time a day ahead", { createdAt: "2026-11-30T12:00:00Z" }],
+  ["the longest description", { description: "x".repeat(1_000) }],
+  ["a description in another script", { description: "二枚 😀\n" }],
+  ["the longest suffix", { statementDescriptorSuffix: "A".repeat(22) }],
+  [
+    "the most metadata",
+    { metadata: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`key-${i}`, "v"])) },
+  ],
+  ["the longest metadata", { metadata: { ["k".repeat(40)]: "v".repeat(500) } }],
+  ["metadata with names that JavaScript knows", { metadata: { constructor: "a", toString: "b" } }],
+];
+
+test.each(kept)("%s is accepted", (_what, change) => {
+  expect(decode({ ...PLAIN, ...change })).toMatchObject({ kind: "message" });
+});
+
+const broken: [field: string, rule: Rule, change: object][] = [
+  ["id", "message_id", { id: undefined }],
+  ["id", "message_id", { id: "x".repeat(256) }],
+  ["id", "message_id", { id: "order\u007f" }],
+  ["id", "message_id", { id: 1001 }],
+  ["createdAt", "sender_time", { createdAt: undefined }],
+  ["createdAt", "sender_time", { createdAt: "2026-02-30T00:00:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T24:00:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:60Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:00" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29" }],
+  ["createdAt", "sender_time", { createdAt: 1_795_953_540_000 }],
+  // What Date.parse reads and RFC 3339 does not know.
+  ["createdAt", "sender_time", { createdAt: "+002026-11-29T11:59:00Z" }],
+  ["createdAt", "sender_time", { createdAt: "2026-11-29T11:59:00Z\u0000" }],
+  ["createdAt", "sender_time", { createdAt: ["2026-11-29T11:59:00Z"] }],
+  ["createdAt", "message_too_old", { createdAt: "2026-10-30T11:59:59Z" }],
+  ["createdAt", "sender_time_ahead", { createdAt: "2026-11-30T12:00:01Z" }],
+  ["amount", "required", { amount: undefined }],
+  ["amount", "amount", { amount: 100_000_000 }],
+  ["amount", "amount", { amount: 0.5 }],
+  ["amount", "amount", { amount: true }],
+  ["currency", "currency", { currency: "euro" }],
+  ["currency", "currency", { currency: "abc" }],
+  ["currency", "currency", { currency: ["eur"] }],
+  ["currency", "currency", { currency: "ﬀx" }],
+  ["customer", "customer", { customer: "ada" }],
+  ["customer", "customer", { customer: "cus_" }],
+  ["customer", "customer", { customer: "xcus_ada" }],
+  ["customer", "customer", { customer: "cus_a/../x" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "card_1" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "xpm_visa" }],
+  ["paymentMethod", "required", { paymentMethod: undefined }],
+  ["description", "description", { description: "" }],
+  ["description", "description", { description: "x".repeat(1_001) }],
+  ["description", "description", { description: "a\u0000b" }],
+  ["description", "description", { description: "a\ud800b" }],
+  ["description", "description", { description: null }],
+  [
+    "statementDescriptorSuffix",
+    "statement_descriptor_suffix",
+    { statementDescriptorSuffix: "123" },
+  ],
+  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "A*" }],
+  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "*A" }],
+  [
+    "statementDescriptorSuffix",
+    "statement_descriptor_suffix",
+    { statementDescriptorSuffix: "A".repeat(23) },
+  ],
+  ["metadata", "metadata", { metadata: [] }],
+  ["metadata", "metadata", { metadata: { a: 1 } }],
+  ["metadata", "metadata", { metadata: { a: "" } }],
+  ["metadata", "metadata", { metadata: { "a[b]": "c" } }],
+  ["metadata", "metadata", { metadata: { ["k".repeat(41)]: "v" } }],
+  ["metadata", "metadata", { metadata: { k: "v".repeat(501) } }],
+  [
+    "metadata",
+    "metadata",
+    { metadata: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, "v"])) },
+  ],
+  ["metadata.message_id", "metadata_message_id", { metadata: { message_id: "x" } }],
+  ["capture_method", "unknown_field", { capture_method: "manual" }],
+  ["toString", "unknown_field", { toString: "x" }],
+  ["job", "unknown_field", { job: "payments" }],
+  ["meta", "unknown_field", { meta: {} }],
+  ["extra", "unknown_field", { extra: nested(64) }],
+  ["body", "nesting", { extra: nested(65) }],
+  ["body", "nesting", { extra: nested(65, (inner) => ({ a: inner })) }],
+  ["extra", "card_number", { extra: ["4242424242424242"] }],
+  ["extra.pan", "card_number", { extra: { pan: 4242424242424242 } }],
+  ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
+  ["description", "card_number", { description: "4242424242424242" }],
+  ["metadata.note", "card_number", { metadata: { note: "my 4000-0566-5566-5556 card" } }],
+  ["id", "card_number", { id: "4242424242424242" }],
+  ["(unprintable name)", "card_number", { "4242424242424242": 1 }],
+  ["card.cvc", "card_data", { card: { number: 1, cvc: "123" } }],
+  ["metadata.cvv", "card_data", { metadata: { cvv: "12" } }],
+];
+
+test.each(broken)("%s breaks %s", (field, rule, change) => {
+  expect(decode({ ...PLAIN, ...change })).toMatchObject({
+    kind: "invalid",
+    refusal: { field, rule },
+  });
+});
+
+test.each<[string, string, string, Rule]>([
+  ["text", "hello", "body", "body_json"],
+  ["nothing", "", "body", "body_json"],
+  ["an array", "[]", "body", "body_json"],
+  ["a number", "5", "body", "body_json"],
+  ["null", "null", "body", "body_json"],
+  ["a key given twice", '{"id":"a","id":"b"}', "body", "body_json"],
+  ["a body that is nested too deep", "[".repeat(100_000), "body", "body_json"],
+  [
+    "__proto__",
+    JSON.stringify(PLAIN).replace("{", '{"__proto__":{},'),
+    "__proto__",
+    "unknown_field",
+  ],
+  ["CloudEvents 0.3", '{"specversion":"0.3","id":"a"}', "specversion", "cloudevents_version"],
+  [
+    "binary CloudEvents",
+    '{"specversion":"1.0","data_base64":"e30="}',
+    "data_base64",
+    "cloudevents_data",
+  ],
+  ["an SNS message of text", '{"Type":"Notification","Message":"hi"}', "Message", "body_json"],
+  ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
+])("%s is refused", (_what, body, field, rule) => {
+  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field, rule } });
+});
+
+const CLOUD_EVENT = { specversion: "1.0", id: "a", time: "2026-11-29T11:59:00Z", data: PAYMENT };
+const META = { id: "a", schema_version: 1, created_at: NOW };
+const BABEL_QUEUE = { job: "payments", trace_id: "trace-1", data: PAYMENT, meta: META };
+
+test.each<[field: string, rule: Rule, body: object]>([
+  ["time", "sender_time", { ...CLOUD_EVENT, time: "yesterday" }],
+  ["data", "required", { ...CLOUD_EVENT, data: undefined }],
+  ["data.amount", "required", { ...CLOUD_EVENT, data: {} }],
+  ["job", "job", { ...BABEL_QUEUE, job: "" }],
+  ["job", "job", { ...BABEL_QUEUE, job: " \t\n\v\f\r" }],
+  ["meta.schema_version", "schema_version", { ...BABEL_QUEUE, meta: {} }],
+  ["meta.id", "message_id", { ...BABEL_QUEUE, meta: { ...META, id: "" } }],
+  ["meta.created_at", "sender_time", { ...BABEL_QUEUE, meta: { ...META, created_at: "now" } }],
+  ["data.amount", "required", { ...BABEL_QUEUE, data: {} }],
+  ["detail.id", "message_id", { "detail-type": "x", detail: { ...PLAIN, id: "" } }],
+  ["Message.id", "message_id", sns({ ...PLAIN, id: "" })],
+  ["Message.detail.data.amount", "required", sns(eventBridge({ ...CLOUD_EVENT, data: {} }))],
+  ["detail.detail.detail.detail", "wrapping", wrapped(eventBridge, 4)],
+  ["Message.Message.Message.Message", "wrapping", wrapped(sns, 4)],
+])("the refusal of %s (%s) gives its path in the body", (field, rule, body) => {
+  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field, rule } });
+});
+
+function sns(message: object): object {
+  return { Type: "Notification", Message: JSON.stringify(message) };
+}
+function eventBridge(detail: object): object {
+  return { "detail-type": "x", detail };
+}
+function wrapped(wrap: (message: object) => object, layers: number): object {
+  return Array.from({ length: layers }).reduce<object>(wrap, PLAIN);
+}
+
+test("a job of one letter is a job", () => {
+  expect(decode({ ...BABEL_QUEUE, job: "V" })).toMatchObject({ kind: "message" });
+});
+
+test.each(["2", "1.0", "one"])("the message attribute says version %s: refused", (version) => {
+  expect(decode(BABEL_QUEUE, version)).toEqual({
+    kind: "invalid",
+    refusal: { field: "bq-schema-version", rule: "schema_version" },
+  });
+});
+
+test.each(["1", "", " "])("the message attribute says version %j: read", (version) => {
+  expect(decode(BABEL_QUEUE, version)).toMatchObject({ kind: "message" });
+});
+
+test("the sender's trace goes with the message, if it is fit for a log", () => {
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const traceOf = (trace_id: unknown) => {
+    const decoded = decode({ ...BABEL_QUEUE, trace_id });
+    return decoded.kind === "message" ? decoded.message.traceId : decoded;
+  };
+
+  expect(decode({ ...CLOUD_EVENT, traceparent })).toMatchObject({
+    message: { traceId: traceparent },
+  });
+  expect(traceOf("Root=1:a;b.c-d")).toBe("Root=1:a;b.c-d");
+  for (const unfit of ["trace 1", " trace", "trace\n", "t".repeat(201), "", 5, true]) {
+    expect(traceOf(unfit)).toBeUndefined();
+  }
+});
+
+test("the id of a refused message is told when it can be read", () => {
+  expect(decode({ ...PLAIN, amount: -1 })).toMatchObject({ messageId: "order-1001" });
+  expect(decode({ ...PLAIN, id: "4242424242424242" })).not.toHaveProperty("messageId");
+});
+
+test("a refusal is one sentence that names the field and the rule", () => {
+  expect(explainRefusal({ field: "detail.amount", rule: "amount" })).toBe(
+    "detail.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+  );
+  for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
+});
+
+test.each([
+  ["id", "id holds what looks like a card number; use a UUID instead."],
+  ["meta.id", "meta.id holds what looks like a card number; use a UUID instead."],
+  ["detail.id", "detail.id holds what looks like a card number; use a UUID instead."],
+  ["Message.meta.id", "Message.meta.id holds what looks like a card number; use a UUID instead."],
+  ["idea", "idea holds what looks like a card number; send a PaymentMethod id instead."],
+  [
+    "metadata.id",
+    "metadata.id holds what looks like a card number; send a PaymentMethod id instead.",
+  ],
+  [
+    "metadata.card",
+    "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",
+  ],
+])("a card number in %s is refused with what to send in its place", (field, sentence) => {
+  expect(explainRefusal({ field, rule: "card_number" })).toBe(sentence);
+});
+
+test.each([
+  ["time", "time must be the sender's time, such as 2026-11-29T12:00:00Z."],
+  [
+    "detail.meta.created_at",
+    "detail.meta.created_at must be the sender's time in ms since 1970, such as 1795953600000.",
+  ],
+])("a sender's time in %s that cannot be read is refused with one that can", (field, sentence) => {
+  expect(explainRefusal({ field, rule: "sender_time" })).toBe(sentence);
+});
+
+test("a time that can be read is not said to be unreadable", () => {
+  expect(explainRefusal({ field: "meta.created_at", rule: "sender_time_ahead" })).toBe(
+    "meta.created_at must not be more than a day ahead of this worker's clock.",
+  );
+});

@@ -1,0 +1,286 @@
+import { expect, test } from "vitest";
+
+import type { PaymentMessage } from "../../../lib/message/decode.ts";
+import { TableError } from "../../../lib/payments/claim.ts";
+import type { Records } from "../../../lib/payments/claim.ts";
+import { describeError, processMessage } from "../../../lib/payments/protocol.ts";
+import type { ChargeAnswer, Charges } from "../../../lib/payments/protocol.ts";
+import type { AttemptError, IdempotencyRecord } from "../../../lib/payments/record.ts";
+import { WORKER_TIMINGS } from "../../support/timings.ts";
+
+const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
+const HOUR = 3_600_000;
+
+const message: PaymentMessage = {
+  id: "order-1",
+  payment: { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_card" },
+};
+const succeeded = {
+  kind: "outcome",
+  outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+  requestId: "req_1",
+} satisfies ChargeAnswer;
+const failed = (error: AttemptError): ChargeAnswer => ({ kind: "error", error });
+
+type Script = {
+  /** What is left of the invocation when it begins, in ms. */
+  remainingMs?: number;
+  /** How long each call takes, in ms. */
+  takes?: { claim?: number; find?: number; create?: number; complete?: number };
+  /** A expired claim of this age, in ms. */
+  lapsedForMs?: number;
+  claim?: () => IdempotencyRecord | undefined;
+  create?: () => ChargeAnswer;
+  find?: () => ChargeAnswer | { kind: "none" };
+  complete?: () => boolean;
+  release?: () => void;
+};
+
+/** Delivers the message once to a worker whose table and Stripe follow a script. */
+async function deliver(script: Script) {
+  const { remainingMs = 60_000, takes = {}, lapsedForMs } = script;
+  let now = NOW;
+  const asked: { call: string; timeoutMs: number; with?: unknown }[] = [];
+  const expired = (record: IdempotencyRecord): IdempotencyRecord | undefined =>
+    lapsedForMs === undefined
+      ? undefined
+      : { ...record, owner: "gone", leaseExpiresAt: 0, firstClaimedAt: NOW - lapsedForMs };
+  const records: Records = {
+    async claim(record, timeoutMs) {
+      asked.push({ call: "claim", timeoutMs });
+      now += takes.claim ?? 0;
+      return script.claim ? script.claim() : expired(record);
+    },
+    async takeOver(_seen, _claim, timeoutMs) {
+      asked.push({ call: "takeover", timeoutMs });
+      return undefined;
+    },
+    async complete(_claim, outcome, timeoutMs) {
+      asked.push({ call: "complete", timeoutMs, with: outcome });
+      now += takes.complete ?? 0;
+      return script.complete ? script.complete() : true;
+    },
+    async release(_claim, error, timeoutMs) {
+      asked.push({ call: "release", timeoutMs, with: error });
+      script.release?.();
+    },
+  };
+  const charges: Charges = {
+    async create(_params, { idempotencyKey, timeoutMs }) {
+      asked.push({ call: "create", timeoutMs, with: idempotencyKey });
+      now += takes.create ?? 0;
+      return script.create ? script.create() : succeeded;
+    },
+    async find(query, timeoutMs) {
+      asked.push({ call: "find", timeoutMs, with: query });
+      now += takes.find ?? 0;
+      return script.find ? script.find() : { kind: "none" };
+    },
+  };
+  const deps = {
+    records,
+    charges,
+    timings: WORKER_TIMINGS,
+    now: () => now,
+    newOwner: () => "owner-1",
+  };
+  const deadline = { remainingMs: () => NOW + remainingMs - now };
+  const ending = await processMessage(message, deps, deadline);
+  return { ending, asked, calls: asked.map(({ call }) => call) };
+}
+
+test("a charge ends with its outcome, its request at Stripe and the time of each part", async () => {
+  const { ending, calls } = await deliver({ takes: { claim: 7, create: 900, complete: 11 } });
+
+  expect(ending).toEqual({
+    decision: "completed",
+    outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+    stripeRequestId: "req_1",
+    attempt: 1,
+    takeover: false,
+    claimMs: 7,
+    chargeMs: 900,
+    completeMs: 11,
+  });
+  expect(calls).toEqual(["claim", "create", "complete"]);
+});
+
+test("an answer without a request id leaves it out of the ending", async () => {
+  const { kind, outcome } = succeeded;
+
+  const { ending } = await deliver({ create: () => ({ kind, outcome }) });
+
+  expect(ending).not.toHaveProperty("stripeRequestId");
+});
+
+test("a delivery begins only when claim, charge and complete fit before the reserve", async () => {
+  const justFits = await deliver({ remainingMs: 31_000 }); // 3 + 20 + 3 + 5 s
+  const tooLate = await deliver({ remainingMs: 30_999 });
+
+  expect(justFits.ending.decision).toBe("completed");
+  expect(tooLate).toMatchObject({ ending: { decision: "not_started" }, calls: [] });
+});
+
+test("Stripe gets its full time while there is enough of it", async () => {
+  const { asked } = await deliver({});
+
+  expect(asked[1]).toEqual({ call: "create", timeoutMs: 20_000, with: "order-1" });
+});
+
+test("Stripe gets no more than leaves room to complete before the reserve", async () => {
+  const { asked } = await deliver({ remainingMs: 31_000, takes: { claim: 11_000 } });
+
+  expect(asked[1]).toMatchObject({ call: "create", timeoutMs: 12_000 }); // 20 - 3 - 5 s
+});
+
+test.each([
+  [51_999, ["claim", "create", "complete"]],
+  [52_000, ["claim", "release"]],
+])("after a claim that took %i of 60,000 ms the calls are %j", async (claim, expected) => {
+  const { calls } = await deliver({ takes: { claim } });
+
+  expect(calls).toEqual(expected);
+});
+
+test("without time for Stripe the claim is given up, and the ending says why", async () => {
+  const { ending, asked } = await deliver({ takes: { claim: 55_000 } });
+
+  expect(ending).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
+  expect(asked[1]).toEqual({ call: "release", timeoutMs: 1, with: { kind: "deadline" } });
+});
+
+test("from 23 hours after the first claim on Stripe is asked before it is charged", async () => {
+  const before = await deliver({ lapsedForMs: 23 * HOUR - 1 });
+  const after = await deliver({ lapsedForMs: 23 * HOUR });
+
+  expect(before.calls).toEqual(["claim", "takeover", "create", "complete"]);
+  expect(after.calls).toEqual(["claim", "takeover", "find", "create", "complete"]);
+  expect(after.ending).toMatchObject({ lookedUp: true, takeover: true, attempt: 2 });
+  expect(after.asked[2]?.with).toEqual({
+    messageId: "order-1",
+    customer: "cus_ada",
+    since: 1_795_870_500_000, // 23 hours and 5 minutes before
+  });
+});
+
+test("what the lookup finds is recorded, and nothing is charged", async () => {
+  const find = () => ({ ...succeeded, requestId: "req_list" });
+
+  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+
+  expect(ending).toMatchObject({ decision: "completed", stripeRequestId: "req_list" });
+  expect(calls).toEqual(["claim", "takeover", "find", "complete"]);
+});
+
+test("a lookup that Stripe calls invalid is no rejection: it may have been charged before", async () => {
+  const find = () =>
+    failed({ kind: "stripe_rejected", code: "resource_missing", param: "customer" });
+
+  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+
+  expect(ending).toMatchObject({
+    decision: "transient",
+    error: { kind: "stripe_lookup", code: "resource_missing", param: "customer" },
+  });
+  expect(calls).toEqual(["claim", "takeover", "find", "release"]);
+});
+
+test("a lookup that fails charges nothing", async () => {
+  const find = () => failed({ kind: "stripe_unavailable", code: "timeout" });
+
+  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+
+  expect(ending).toMatchObject({ decision: "transient", error: { kind: "stripe_unavailable" } });
+  expect(calls).toEqual(["claim", "takeover", "find", "release"]);
+});
+
+test.each([
+  ["no time for the lookup", { claim: 52_000 }, ["claim", "takeover", "release"]],
+  ["no time after it", { find: 52_000 }, ["claim", "takeover", "find", "release"]],
+])("with %s nothing is charged", async (_, takes, expected) => {
+  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, takes });
+
+  expect(ending).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
+  expect(calls).toEqual(expected);
+});
+
+test.each([
+  ["stripe_rejected", "rejected"],
+  ["stripe_conflict", "conflict"],
+  ["stripe_key_in_use", "transient"],
+  ["stripe_configuration", "transient"],
+] as const)("%s ends as %s, with Stripe's request, its claim given up", async (kind, decision) => {
+  const error: AttemptError = { kind, code: "some_code", requestId: "req_9" };
+
+  const { ending, asked } = await deliver({ create: () => failed(error) });
+
+  expect(ending).toMatchObject({ decision, error, stripeRequestId: "req_9" });
+  expect(asked.at(-1)).toMatchObject({ call: "release", with: error });
+});
+
+test("an error without a request id leaves it out of the ending", async () => {
+  const { ending } = await deliver({ create: () => failed({ kind: "stripe_unavailable" }) });
+
+  expect(ending).not.toHaveProperty("stripeRequestId");
+});
+
+test("a lost lease is no outcome", async () => {
+  const { ending } = await deliver({ complete: () => false });
+
+  expect(ending).toMatchObject({ decision: "lease_lost", completeMs: 0 });
+  expect(ending).not.toHaveProperty("outcome");
+});
+
+test("a table that does not answer the claim leaves nothing to give up", async () => {
+  const claim = () => {
+    throw new TableError("TimeoutError", undefined);
+  };
+
+  const { ending, calls } = await deliver({ claim });
+
+  expect(ending).toEqual({
+    decision: "transient",
+    error: { kind: "table_unavailable", code: "TimeoutError" },
+  });
+  expect(calls).toEqual(["claim"]);
+});
+
+test("a table that does not answer complete or release leaves the lease to expire", async () => {
+  const silent = () => {
+    throw new TableError("TimeoutError", undefined);
+  };
+
+  const { ending, calls } = await deliver({ complete: silent, release: silent });
+
+  expect(ending).toMatchObject({
+    decision: "transient",
+    error: { kind: "table_unavailable", code: "TimeoutError" },
+  });
+  expect(calls).toEqual(["claim", "create", "complete", "release"]);
+});
+
+test("an unexpected error is told by its name and place, never by its text", () => {
+  const error = new RangeError("card 4242 4242 4242 4242");
+  error.stack = "RangeError: card 4242\n    at read (lib/some.ts:3:7)\n    at next (x.ts:1:1)";
+
+  expect(describeError(error)).toEqual({
+    kind: "unexpected",
+    code: "RangeError",
+    where: "read (lib/some.ts:3:7)",
+  });
+});
+
+test("an error whose text looks like a place is not told by it", () => {
+  const error = new Error("looked at 4242");
+  error.stack = "Error: looked at 4242";
+
+  expect(describeError(error)).toEqual({ kind: "unexpected", code: "Error" });
+});
+
+test.each([
+  ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error"],
+  ["a string", "4242", "string"],
+  ["nothing", undefined, "undefined"],
+])("%s is told by its kind alone", (_, cause, code) => {
+  expect(describeError(cause)).toStrictEqual({ kind: "unexpected", code });
+});

@@ -1,0 +1,240 @@
+// What each of Stripe's answers means. The errors are made by stripe-node from bodies as Stripe
+// documents them: https://docs.stripe.com/api/errors
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { Stripe } from "stripe";
+import { expect, onTestFinished, test } from "vitest";
+
+import { answerOf, answerOfError } from "../../../lib/stripe/answers.ts";
+import { stripeHttpClient } from "../../../lib/stripe/http-client.ts";
+
+/** The error that stripe-node throws for this answer. */
+async function errorFor(status: number, body: unknown): Promise<unknown> {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, { "request-id": "req_1" });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const options = { httpClient: stripeHttpClient(), host: "127.0.0.1", port, maxNetworkRetries: 0 };
+  const stripe = new Stripe("sk_test_local", { ...options, protocol: "http" });
+  return stripe.paymentIntents.retrieve("pi_1").then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+const errors: [name: string, status: number, body: unknown, kind: string, code: string][] = [
+  [
+    "409 key in use",
+    409,
+    { error: { type: "idempotency_error", code: "idempotency_key_in_use", message: "…" } },
+    "stripe_key_in_use",
+    "idempotency_key_in_use",
+  ],
+  [
+    "409 lock timeout",
+    409,
+    { error: { type: "api_error", code: "lock_timeout", message: "…" } },
+    "stripe_unavailable",
+    "lock_timeout",
+  ],
+  [
+    "429",
+    429,
+    { error: { type: "invalid_request_error", code: "rate_limit", message: "…" } },
+    "stripe_rate_limited",
+    "rate_limit",
+  ],
+  ["500", 500, { error: { type: "api_error", message: "…" } }, "stripe_unavailable", "http_500"],
+  ["503", 503, { error: { type: "api_error", message: "…" } }, "stripe_unavailable", "http_503"],
+  ["a gateway's HTML", 502, "<html>Bad Gateway</html>", "stripe_unavailable", "no_json"],
+  [
+    "401",
+    401,
+    { error: { type: "invalid_request_error", message: "Invalid API Key" } },
+    "stripe_configuration",
+    "http_401",
+  ],
+  [
+    "403",
+    403,
+    { error: { type: "invalid_request_error", message: "…" } },
+    "stripe_configuration",
+    "http_403",
+  ],
+  [
+    "400",
+    400,
+    { error: { type: "invalid_request_error", code: "amount_too_small", param: "amount" } },
+    "stripe_rejected",
+    "amount_too_small",
+  ],
+  [
+    "404",
+    404,
+    { error: { type: "invalid_request_error", code: "resource_missing", param: "customer" } },
+    "stripe_rejected",
+    "resource_missing",
+  ],
+  [
+    "400 idempotency_error",
+    400,
+    { error: { type: "idempotency_error", message: "Keys for idempotent requests …" } },
+    "stripe_conflict",
+    "http_400",
+  ],
+  [
+    "a card error that comes as 429",
+    429,
+    { error: { type: "card_error", code: "card_decline_rate_limit_exceeded" } },
+    "stripe_rate_limited",
+    "card_decline_rate_limit_exceeded",
+  ],
+  ["402 without a card error", 402, { error: { type: "api_error" } }, "unexpected", "http_402"],
+];
+
+test.each(errors)("%s is no outcome", async (_name, status, body, kind, code) => {
+  const answer = answerOfError(await errorFor(status, body));
+
+  expect(answer).toMatchObject({ kind: "error", error: { kind, code } });
+});
+
+test.each([
+  ["a connection that is refused", 5_000, "connection"],
+  ["an answer that does not come in time", 50, "timeout"],
+])("%s leaves the result unknown", async (_what, timeout, code) => {
+  const server = createServer((request) => {
+    if (code === "connection") request.socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    protocol: "http",
+    host: "127.0.0.1",
+    port,
+    maxNetworkRetries: 0,
+  });
+  const error = await stripe.paymentIntents.retrieve("pi_1", {}, { timeout }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+  expect(answerOfError(error)).toStrictEqual({
+    kind: "error",
+    error: { kind: "stripe_unavailable", code },
+  });
+});
+
+test("an error's request id and parameter are kept, its text is not", async () => {
+  const error = {
+    type: "invalid_request_error",
+    code: "resource_missing",
+    param: "customer",
+    message: "No such customer: 'cus_secret'",
+  };
+
+  expect(answerOfError(await errorFor(400, { error }))).toEqual({
+    kind: "error",
+    error: {
+      kind: "stripe_rejected",
+      code: "resource_missing",
+      param: "customer",
+      requestId: "req_1",
+    },
+  });
+});
+
+test("a decline is an outcome with its codes and its PaymentIntent", async () => {
+  const error = {
+    type: "card_error",
+    code: "card_declined",
+    decline_code: "insufficient_funds",
+    payment_intent: { id: "pi_7" },
+  };
+
+  expect(answerOfError(await errorFor(402, { error }))).toEqual({
+    kind: "outcome",
+    outcome: {
+      result: "declined",
+      paymentIntentId: "pi_7",
+      code: "card_declined",
+      declineCode: "insufficient_funds",
+    },
+    requestId: "req_1",
+  });
+});
+
+test("a decline without a decline code has none, not an empty one", async () => {
+  const error = { type: "card_error", code: "expired_card" };
+
+  expect(answerOfError(await errorFor(402, { error }))).toEqual({
+    kind: "outcome",
+    outcome: { result: "declined", code: "expired_card" },
+    requestId: "req_1",
+  });
+});
+
+test("a decline that names no code is a card error", async () => {
+  const error = { type: "card_error" };
+
+  expect(answerOfError(await errorFor(402, { error }))).toMatchObject({
+    outcome: { result: "declined", code: "card_error" },
+  });
+});
+
+test("an error that is not Stripe's is thrown on", () => {
+  const bug = new TypeError("undefined is not a function");
+
+  expect(() => answerOfError(bug)).toThrow(bug);
+});
+
+const intent = (fields: object) => ({ id: "pi_1", ...fields }) as unknown as Stripe.PaymentIntent;
+
+test.each(["succeeded", "processing", "requires_action"])("%s is an outcome", (status) => {
+  expect(answerOf(intent({ status }), "req_1")).toEqual({
+    kind: "outcome",
+    outcome: { result: status, paymentIntentId: "pi_1" },
+    requestId: "req_1",
+  });
+});
+
+test("a declined PaymentIntent that a lookup finds is that decline", () => {
+  const last_payment_error = { code: "card_declined", decline_code: "lost_card" };
+
+  expect(answerOf(intent({ status: "requires_payment_method", last_payment_error }))).toStrictEqual(
+    {
+      kind: "outcome",
+      outcome: {
+        result: "declined",
+        paymentIntentId: "pi_1",
+        code: "card_declined",
+        declineCode: "lost_card",
+      },
+    },
+  );
+});
+
+test.each([
+  "requires_payment_method",
+  "requires_confirmation",
+  "requires_capture",
+  "canceled",
+  "new",
+])("the status %s is not expected, and no outcome", (status) => {
+  expect(answerOf(intent({ status }))).toEqual({
+    kind: "error",
+    error: { kind: "unexpected", code: `status_${status}` },
+  });
+});

@@ -1,0 +1,180 @@
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { mockClient } from "aws-sdk-client-mock";
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { fixedKey, secretKeys } from "../../../lib/stripe/api-key.ts";
+
+const client = new SecretsManagerClient({ region: "us-east-1" });
+const secrets = mockClient(client);
+beforeEach(() => secrets.reset());
+
+function prepare() {
+  const clock = { now: 0 };
+  return { clock, keys: secretKeys(client, "arn:secret", 1_000, () => clock.now) };
+}
+const reads = () => secrets.commandCalls(GetSecretValueCommand).length;
+
+test("a batch reads the secret once", async () => {
+  secrets
+    .on(GetSecretValueCommand, { SecretId: "arn:secret" })
+    .resolves({ SecretString: "rk_live_1" });
+  const { keys } = prepare();
+
+  const read = await Promise.all([keys.get(), keys.get(), keys.get()]);
+
+  expect(read).toEqual(["rk_live_1", "rk_live_1", "rk_live_1"]);
+  expect(reads()).toBe(1);
+});
+
+test("the key is kept for five minutes, and read again after", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolves({ SecretString: "rk_live_2" });
+  const { clock, keys } = prepare();
+  await keys.get();
+
+  clock.now = 299_999;
+  const before = await keys.get();
+  clock.now = 300_000;
+  const after = await keys.get();
+
+  expect([before, after]).toEqual(["rk_live_1", "rk_live_2"]);
+});
+
+test("a key that Stripe refused is read again at once", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolves({ SecretString: "rk_live_2" });
+  const { keys } = prepare();
+  await keys.get();
+
+  keys.drop("rk_live_1");
+
+  expect(await keys.get()).toBe("rk_live_2");
+});
+
+test("a late refusal of the old key does not throw the new one away", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolves({ SecretString: "rk_live_2" });
+  const { keys } = prepare();
+  await keys.get();
+  keys.drop("rk_live_1");
+  await keys.get();
+
+  keys.drop("rk_live_1");
+  await keys.get();
+
+  expect(reads()).toBe(2);
+});
+
+test("a read of the secret gets the time it was given, and no more", async () => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: "rk_live_1" });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  await prepare().keys.get();
+
+  expect(timeout.mock.calls).toEqual([[1_000]]);
+  expect(secrets.commandCalls(GetSecretValueCommand)[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
+  ]);
+});
+
+test("a read that failed is not kept", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .rejectsOnce(new Error("throttled"))
+    .resolves({ SecretString: "rk_live_1" });
+  const { keys } = prepare();
+
+  await expect(keys.get()).rejects.toThrow("throttled");
+  expect(await keys.get()).toBe("rk_live_1");
+});
+
+test("while Secrets Manager does not answer, the last key serves on, and it is asked every 30 s", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .rejectsOnce(new Error("unreachable"))
+    .resolves({ SecretString: "rk_live_2" });
+  const { clock, keys } = prepare();
+  await keys.get();
+
+  clock.now = 300_000;
+  const unreachable = await Promise.all([keys.get(), keys.get()]);
+  clock.now = 329_999;
+  const before = await keys.get();
+  clock.now = 330_000;
+  const after = await keys.get();
+
+  expect(unreachable).toEqual(["rk_live_1", "rk_live_1"]);
+  expect([before, after]).toEqual(["rk_live_1", "rk_live_2"]);
+  expect(reads()).toBe(3);
+});
+
+test("a key that Stripe refused does not serve on", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .rejects(new Error("unreachable"));
+  const { keys } = prepare();
+  await keys.get();
+
+  keys.drop("rk_live_1");
+
+  await expect(keys.get()).rejects.toThrow("unreachable");
+});
+
+test("a key does not serve on in the place of one that is wrong", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolves({ SecretString: "changeme" });
+  const { clock, keys } = prepare();
+  await keys.get();
+
+  clock.now = 300_000;
+
+  await expect(keys.get()).rejects.toMatchObject({ name: "NoStripeKey" });
+});
+
+test("a line break that was pasted with the key is not part of it", async () => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: " sk_test_1\n" });
+
+  expect(await prepare().keys.get()).toBe("sk_test_1");
+});
+
+test("a secret of bytes is no Stripe key", async () => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretBinary: Buffer.from("sk_test_1") });
+
+  await expect(prepare().keys.get()).rejects.toMatchObject({ name: "NoStripeKey" });
+});
+
+test.each([
+  "",
+  "changeme",
+  "KEY=sk_live_secret",
+  '{"key":"sk_live_secret"}',
+  "pk_live_secret",
+  "sk_live_se cret",
+])("the secret %j is refused without being quoted", async (secret) => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: secret });
+
+  await expect(prepare().keys.get()).rejects.toMatchObject({
+    name: "NoStripeKey",
+    message:
+      "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
+  });
+});
+
+test("a key from the environment stays, whatever Stripe says of it", async () => {
+  const keys = fixedKey("sk_test_local");
+
+  keys.drop("sk_test_local");
+
+  expect(await keys.get()).toBe("sk_test_local");
+});

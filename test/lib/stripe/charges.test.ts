@@ -1,0 +1,203 @@
+// Charges at the local Stripe, over HTTP with stripe-node.
+
+import { createServer } from "node:http";
+import { createServer as createSocketServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+
+import { expect, onTestFinished, test, vi } from "vitest";
+
+import type { ChargeParams } from "../../../lib/payments/charge.ts";
+import { stripeCharges } from "../../../lib/stripe/charges.ts";
+import type { StripeKeys } from "../../../lib/stripe/charges.ts";
+import { startStripe } from "../../../local/stripe/server.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+
+const params = (messageId: string): ChargeParams => ({
+  amount: 1200,
+  currency: "eur",
+  customer: "cus_ada",
+  payment_method: "pm_card_visa",
+  confirm: true,
+  off_session: true,
+  metadata: { message_id: messageId },
+});
+
+const KEYS: StripeKeys = { get: async () => "sk_test_local", drop: () => {} };
+
+async function prepare(keys = KEYS) {
+  const clock = { now: NOW };
+  const stripe = await startStripe({ now: () => clock.now });
+  onTestFinished(() => stripe.stop());
+  const charges = stripeCharges(keys, new URL(stripe.url));
+  const create = (messageId: string) =>
+    charges.create(params(messageId), { idempotencyKey: messageId, timeoutMs: 5_000 });
+  return { clock, stripe, charges, create };
+}
+
+test("the lookup goes through every page until it finds the message", async () => {
+  const { charges, create, stripe } = await prepare();
+  for (let i = 0; i < 201; i++) await create(`order-${i}`);
+
+  // The oldest of 201, on the third page of 100.
+  const query = { messageId: "order-0", customer: "cus_ada", since: NOW };
+  const found = await charges.find(query, 5_000);
+
+  expect(found).toMatchObject({ kind: "outcome", outcome: { result: "succeeded" } });
+  const pages = stripe.ledger.requests().filter(({ method }) => method === "GET");
+  expect(pages).toHaveLength(3);
+});
+
+test("the lookup sees only its customer's payments since its time", async () => {
+  const { charges, create, clock } = await prepare();
+  await create("order-1");
+  clock.now += 60_000;
+
+  const find = (customer: string, since: number) =>
+    charges.find({ messageId: "order-1", customer, since }, 5_000);
+
+  expect(await find("cus_ada", NOW)).toMatchObject({ kind: "outcome" });
+  expect(await find("cus_ada", NOW + 1_000)).toEqual({ kind: "none" });
+  expect(await find("cus_eve", NOW)).toEqual({ kind: "none" });
+});
+
+test("the lookup ends with the last page: it asks for none after it", async () => {
+  const { charges, create, stripe } = await prepare();
+  await create("order-1");
+
+  const query = { messageId: "order-2", customer: "cus_ada", since: NOW };
+
+  expect(await charges.find(query, 5_000)).toEqual({ kind: "none" });
+  expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(1);
+});
+
+test("a lookup that does not end in its time is a failure, not a 'nothing found'", async () => {
+  const { charges, stripe } = await prepare();
+  stripe.faults.add({ method: "GET" }, { kind: "delayAfter", ms: 2_000 });
+
+  const query = { messageId: "order-1", customer: "cus_ada", since: NOW };
+
+  expect(await charges.find(query, 200)).toEqual({
+    kind: "error",
+    error: { kind: "stripe_unavailable", code: "timeout" },
+  });
+});
+
+test("an empty key never reaches stripe-node, which would make up a random one", async () => {
+  const { charges, stripe } = await prepare();
+
+  const charge = charges.create(params("x"), { idempotencyKey: "", timeoutMs: 5_000 });
+
+  await expect(charge).rejects.toThrow("Bug! A charge without an idempotency key.");
+  expect(stripe.ledger.totals()).toMatchObject({ requests: 0 });
+});
+
+test("a key that takes all the time leaves none for the charge: nothing is sent", async () => {
+  let now = 1_000;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  const slow = async () => {
+    now += 10;
+    return "sk_test_local";
+  };
+  const { charges, stripe } = await prepare({ get: slow, drop: () => {} });
+
+  const answer = await charges.create(params("x"), { idempotencyKey: "x", timeoutMs: 10 });
+
+  expect(answer).toEqual({ kind: "error", error: { kind: "deadline" } });
+  expect(stripe.ledger.totals()).toMatchObject({ requests: 0 });
+});
+
+test("a key that cannot be had is a configuration error, by name only", async () => {
+  const keys = {
+    get: async () => {
+      throw Object.assign(new Error("User arn:… may not read it"), { name: "AccessDenied" });
+    },
+    drop: () => {},
+  };
+  const { create, stripe } = await prepare(keys);
+
+  expect(await create("order-1")).toEqual({
+    kind: "error",
+    error: { kind: "stripe_configuration", code: "AccessDenied" },
+  });
+  expect(stripe.ledger.totals()).toMatchObject({ requests: 0 });
+});
+
+test("after a rotation the next charge goes with the new key", async () => {
+  let key = "sk_test_shop_old";
+  const { create, stripe } = await prepare({ get: async () => key, drop: () => {} });
+  await create("order-1");
+
+  key = "sk_test_shop_new";
+  stripe.keys.revoke("sk_test_shop_old");
+
+  expect(await create("order-2")).toMatchObject({ kind: "outcome" });
+});
+
+test("a key that cannot be had for no reason at all is a configuration error", async () => {
+  const { create } = await prepare({ get: () => Promise.reject(), drop: () => {} });
+
+  expect(await create("order-1")).toEqual({
+    kind: "error",
+    error: { kind: "stripe_configuration", code: "unknown" },
+  });
+});
+
+test("only a key that Stripe refused is dropped, not one that worked for another failure", async () => {
+  const dropped: string[] = [];
+  const { create, stripe } = await prepare({ ...KEYS, drop: (key) => void dropped.push(key) });
+  const refuse = async (error: "unavailable" | "unauthorized") => {
+    const fault = stripe.faults.add({ method: "POST" }, { kind: "refuse", error });
+    await create("order-1");
+    fault.remove();
+  };
+
+  await refuse("unavailable");
+  const afterFailure = [...dropped];
+  await refuse("unauthorized");
+
+  expect(afterFailure).toEqual([]);
+  expect(dropped).toEqual(["sk_test_local"]);
+});
+
+/** Listens on a free port until the test is finished. */
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("Stripe is not told how long its answers took", async () => {
+  const told: unknown[] = [];
+  const server = createServer((request, response) => {
+    told.push(request.headers["x-stripe-client-telemetry"]);
+    response.setHeader("request-id", "req_1"); // what stripe-node tells the time of
+    response.end('{"id":"pi_1","object":"payment_intent","status":"succeeded"}');
+  });
+  const port = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  const charges = stripeCharges(KEYS, new URL(`http://127.0.0.1:${port}`));
+  const options = { idempotencyKey: "x", timeoutMs: 5_000 };
+
+  await charges.create(params("x"), options);
+  await charges.create(params("x"), options); // telemetry tells of the request before
+
+  expect(told).toEqual([undefined, undefined]);
+});
+
+test("an https address is spoken to in TLS, never in plain text", async () => {
+  const first = Promise.withResolvers<Buffer>();
+  const server = createSocketServer((socket) => {
+    socket.once("data", (bytes) => {
+      first.resolve(bytes);
+      socket.destroy();
+    });
+  });
+  const charges = stripeCharges(KEYS, new URL(`https://127.0.0.1:${await listen(server)}`));
+
+  await charges.create(params("x"), { idempotencyKey: "x", timeoutMs: 5_000 });
+
+  expect((await first.promise)[0]).toBe(22); // a handshake record: RFC 8446, section 5.1
+});

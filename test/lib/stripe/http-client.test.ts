@@ -1,0 +1,239 @@
+// stripe-node over our HTTP client, against small servers that misbehave.
+
+import { readFileSync } from "node:fs";
+import { Agent, createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+
+import { Stripe } from "stripe";
+import { expect, onTestFinished, test, vi } from "vitest";
+
+import { answerOfError } from "../../../lib/stripe/answers.ts";
+import { stripeHttpClient } from "../../../lib/stripe/http-client.ts";
+
+/** A server with this listener, and a Stripe client of it. */
+async function prepare(listener: RequestListener) {
+  const server = createServer(listener);
+  let connections = 0;
+  server.on("connection", () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    protocol: "http",
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+    maxNetworkRetries: 0,
+    telemetry: false,
+  });
+  return { stripe, connections: () => connections };
+}
+
+const INTENT = JSON.stringify({ id: "pi_1", object: "payment_intent", status: "succeeded" });
+
+test("sockets are kept and used again", async () => {
+  const { stripe, connections } = await prepare((_request, response) => response.end(INTENT));
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(connections()).toBe(1);
+});
+
+test("sockets to Stripe itself, over TLS, are kept too", async () => {
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0"); // nobody vouches for the test's certificate
+  vi.spyOn(process, "emitWarning").mockReturnValue(); // Node warns of that
+  const read = (name: string) =>
+    readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+  const server = createTlsServer(
+    { cert: read("certificate.pem"), key: read("key.pem") },
+    (_request, response) => response.end(INTENT),
+  );
+  let connections = 0;
+  server.on("secureConnection", () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+    maxNetworkRetries: 0,
+    telemetry: false,
+  });
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(connections).toBe(1);
+});
+
+test("an answer in time leaves no timer", async () => {
+  const { stripe } = await prepare((_request, response) => response.end(INTENT));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+
+  await stripe.paymentIntents.retrieve("pi_1");
+  const left = vi.getTimerCount();
+  vi.useRealTimers();
+
+  expect(left).toBe(0);
+});
+
+test("the worker streams nothing from Stripe", async () => {
+  const server = createServer((_request, response) => response.end(INTENT));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = stripeHttpClient();
+
+  const reply = await client.makeRequest(
+    "127.0.0.1",
+    String(port),
+    "/",
+    "GET",
+    {},
+    "",
+    "http",
+    5_000,
+  );
+
+  expect(() => reply.toStream(() => {})).toThrow("Bug! The worker streams nothing from Stripe.");
+});
+
+test("a kept socket that the server has closed is no failure: the request is sent once more", async () => {
+  let requests = 0;
+  const { stripe, connections } = await prepare((request, response) => {
+    requests += 1;
+    if (requests === 2) request.socket.destroy();
+    else response.end(INTENT);
+  });
+  await stripe.paymentIntents.retrieve("pi_1");
+
+  const intent = await stripe.paymentIntents.retrieve("pi_1");
+
+  expect(intent.id).toBe("pi_1");
+  expect([requests, connections()]).toEqual([3, 2]);
+});
+
+test.each([
+  ["EPIPE", "pi_1"], // closed by the server, which shows only when it is written to
+  ["EHOSTUNREACH", "StripeConnectionError"],
+])("a kept socket that fails with %s ends with %s", async (code, expected) => {
+  const kept = vi.spyOn(Agent.prototype, "keepSocketAlive");
+  const { stripe } = await prepare((_request, response) => response.end(INTENT));
+  await stripe.paymentIntents.retrieve("pi_1");
+  await expect.poll(() => kept.mock.calls.length).toBe(1);
+  const socket = kept.mock.calls[0]?.[0] as Socket;
+  socket.write = () => {
+    socket.destroy(Object.assign(new Error(`write ${code}`), { code }));
+    return false;
+  };
+
+  const ended = await stripe.paymentIntents.retrieve("pi_1").then(
+    ({ id }) => id,
+    (error: Stripe.errors.StripeError) => error.type,
+  );
+
+  expect(ended).toBe(expected);
+});
+
+test("a fresh socket that is closed is a failure at once: nothing is sent behind our back", async () => {
+  let requests = 0;
+  const { stripe } = await prepare((request) => {
+    requests += 1;
+    request.socket.destroy();
+  });
+
+  const call = stripe.paymentIntents.create(
+    { amount: 1200, currency: "eur" },
+    { idempotencyKey: "order-1001" },
+  );
+
+  const error: unknown = await call.catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    type: "StripeConnectionError",
+    detail: { cause: { code: "ECONNRESET" } },
+  });
+  expect(error).not.toHaveProperty("detail.code"); // it would make stripe-node send again
+  expect(requests).toBe(1);
+});
+
+test("a reply that is cut off in its body is a connection error", async () => {
+  const { stripe } = await prepare((_request, response) => {
+    response.writeHead(200, { "content-length": "1000" });
+    response.write('{"id":', () => response.destroy());
+  });
+
+  await expect(stripe.paymentIntents.retrieve("pi_1")).rejects.toMatchObject({
+    type: "StripeConnectionError",
+  });
+});
+
+test("a body that keeps trickling does not outlast the timeout, nor does its connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  const { stripe } = await prepare((request, response) => {
+    request.socket.once("close", closed.resolve);
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(" "), 20);
+    request.socket.once("close", () => clearInterval(timer));
+  });
+
+  const call = stripe.paymentIntents.retrieve("pi_1", {}, { timeout: 200 });
+
+  await expect(call).rejects.toMatchObject({
+    type: "StripeConnectionError",
+    message: expect.stringContaining("Request aborted due to timeout being reached (200ms)"),
+  });
+  await closed.promise;
+});
+
+test("a character whose bytes come apart arrives whole", async () => {
+  const bytes = Buffer.from(INTENT.replace("pi_1", "pi_é"));
+  const within = bytes.indexOf("é") + 1;
+  const { stripe } = await prepare((_request, response) => {
+    response.write(bytes.subarray(0, within), () => {
+      setImmediate(() => response.end(bytes.subarray(within)));
+    });
+  });
+
+  expect(await stripe.paymentIntents.retrieve("pi_1")).toMatchObject({ id: "pi_é" });
+});
+
+test.each([
+  { status: 200, body: '"fine"' },
+  { status: 200, body: "null" },
+  { status: 200, body: "[]" },
+  { status: 200, body: '{"error":"busy"}' },
+  { status: 400, body: "{}" },
+  { status: 429, body: '"Too many requests"' },
+  { status: 429, body: "{}" },
+  { status: 503, body: '{"message":"Service unavailable"}' },
+  { status: 503, body: '{"error":null}' },
+  { status: 404, body: "17" },
+])("a proxy's $status with $body is an unknown result", async ({ status, body }) => {
+  const { stripe } = await prepare((_request, response) => {
+    response.writeHead(status).end(body);
+  });
+
+  const error: unknown = await stripe.paymentIntents.retrieve("pi_1").catch((e: unknown) => e);
+
+  expect(error).toMatchObject({ type: "StripeAPIError" });
+  expect(answerOfError(error)).toEqual({
+    kind: "error",
+    error: { kind: "stripe_unavailable", code: "no_json" },
+  });
+});
+
+test("a body that is no JSON is Stripe's error, not a success", async () => {
+  const { stripe } = await prepare((_request, response) => response.end("<html>proxy</html>"));
+
+  await expect(stripe.paymentIntents.retrieve("pi_1")).rejects.toMatchObject({
+    type: "StripeAPIError",
+  });
+});
