@@ -76,7 +76,7 @@ const SCENARIOS: Record<string, Scenario> = {
       );
       outage.remove();
       await run("npm run payments -- redrive --reason stripe_unavailable", /order-1 .+ succeeded/);
-      await run('npm run payments -- redrive --reason refused --to "$ASIDE"', /1 message moved/);
+      await run('npm run payments -- redrive --reason invalid --to "$ASIDE"', /1 message moved/);
       await run("npm run payments -- dlq", /The dead-letter queue is empty/);
       expect([charges("order-1"), charges("order-2")]).toEqual([1, 0]);
     },
@@ -150,7 +150,7 @@ const SCENARIOS: Record<string, Scenario> = {
         "npm run payments -- redrive --reason stripe_rejected",
         /order-2 +back in the dead/,
       );
-      await run('npm run payments -- redrive --reason refused --to "$ASIDE"', /1 message moved/);
+      await run('npm run payments -- redrive --reason invalid --to "$ASIDE"', /1 message moved/);
       await send("order-1"); // mended, with the same id
       await until(() => charges("order-1") === 1);
       await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
