@@ -94,7 +94,7 @@ export async function killAtPoint(
   if (point.takesOver) {
     answerFirstRequest(stage, id, point.firstAnswer);
     await stage.send(id);
-    await until(SECOND_DELIVERY_MS, () => deliveries.of(id)[0]?.over === true);
+    await until(SECOND_DELIVERY_MS, () => deliveries.of(id)[0]?.over ?? false);
     arm();
     await stage.warmUp(); // after a success the event source polls at full speed again
   } else {
