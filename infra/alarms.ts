@@ -75,7 +75,7 @@ export class Alarms extends Construct {
       { threshold: 1 },
     );
     this.add(
-      "Refusals",
+      "InvalidMessages",
       "A message broke a rule of its format, or Stripe rejected it as invalid: one is a payment that nobody will make. The log names the field and the rule.",
       sum("Invalid and rejected", MINUTES_5, {
         invalid: count(worker, "Invalid", MINUTES_5),

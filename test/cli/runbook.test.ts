@@ -139,7 +139,7 @@ const SCENARIOS: Record<string, Scenario> = {
       expect(charges("order-1")).toBe(1);
     },
   },
-  Refusals: {
+  InvalidMessages: {
     async play({ send, deadLetters, charges }, run) {
       await send("order-1", { amount: 12.5 });
       await send("order-2", { customer: "cus_missing" });

@@ -107,8 +107,8 @@ test.each([
 });
 
 test("one refusal, by the worker or by Stripe, is an alarm", () => {
-  expect(expression("Refusals")).toBe("FILL(Invalid, 0) + FILL(Rejected, 0)");
-  expect(alarm("Refusals")).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+  expect(expression("InvalidMessages")).toBe("FILL(Invalid, 0) + FILL(Rejected, 0)");
+  expect(alarm("InvalidMessages")).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
 });
 
 test("takeovers are an alarm above ten, and above one in a hundred deliveries", () => {
