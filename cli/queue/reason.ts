@@ -1,5 +1,5 @@
 import type { Decoded } from "../../lib/message/decode.ts";
-import { explainRefusal } from "../../lib/message/invalid.ts";
+import { explainViolation } from "../../lib/message/invalid.ts";
 // Why a message is in the dead-letter queue, and what helps: from its body, decoded again, and from
 // its idempotency record.
 import { chargeParams, fingerprint } from "../../lib/payments/charge.ts";
@@ -24,12 +24,12 @@ export function reasonOf(
   now: number,
 ): Reason {
   if (decoded.kind === "invalid") {
-    const { refusal } = decoded;
+    const { violation } = decoded;
     return {
-      code: `invalid/${refusal.rule}`,
-      why: explainRefusal(refusal),
+      code: `invalid/${violation.rule}`,
+      why: explainViolation(violation),
       next:
-        refusal.rule === "message_too_old"
+        violation.rule === "message_too_old"
           ? "It may have been charged before: see status --stripe and Stripe's dashboard. Only if it was not, the sender sends a new message."
           : "It was never charged. The sender mends it and sends it again; this one is refused for ever.",
     };

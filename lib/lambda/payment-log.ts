@@ -2,7 +2,7 @@
 // format rides on the same JSON.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 
-import { explainRefusal } from "../message/invalid.ts";
+import { explainViolation } from "../message/invalid.ts";
 import type { AttemptError, Outcome } from "../payments/record.ts";
 import type { Result } from "../sqs/batch.ts";
 
@@ -103,8 +103,8 @@ function tell(ending: Result["ending"]): Told {
     case "invalid":
       return {
         level: "ERROR",
-        message: `refused: ${explainRefusal(ending.refusal)}`,
-        fields: ending.refusal,
+        message: `invalid: ${explainViolation(ending.violation)}`,
+        fields: ending.violation,
         metrics: [count("Invalid", "rule")],
       };
     case "conflict":

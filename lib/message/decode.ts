@@ -1,11 +1,11 @@
-// Decodes a queue's body into one payment message, or into the reason for refusing it.
+// Decodes a queue's body into one payment message, or into the rule that it violates.
 
 import type { WorkerTimings } from "../timing/timing.ts";
 import { containsCardNumber, isCardNumber, namesSecurityCode } from "./card-data.ts";
 import { unwrap } from "./envelope.ts";
 import type { Envelope } from "./envelope.ts";
 import { fieldPath } from "./invalid.ts";
-import type { Refusal } from "./invalid.ts";
+import type { Violation } from "./invalid.ts";
 import { isObject, plainDigits } from "./json.ts";
 import { readPayment } from "./payment.ts";
 import type { Payment } from "./payment.ts";
@@ -13,6 +13,8 @@ import type { Payment } from "./payment.ts";
 export type PaymentMessage = {
   /** The identity that the sender minted for this one operation. */
   id: string;
+  /** The sender's own time, in epoch ms. */
+  sentAt: number;
   payment: Payment;
   traceId?: string;
 };
@@ -20,7 +22,7 @@ export type PaymentMessage = {
 export type Decoded =
   | { kind: "message"; message: PaymentMessage }
   /** `messageId` is there when the id itself was readable. */
-  | { kind: "invalid"; refusal: Refusal; messageId?: string };
+  | { kind: "invalid"; violation: Violation; messageId?: string };
 
 type Limits = Pick<WorkerTimings, "maxMessageAgeMs" | "maxSenderAheadMs">;
 
@@ -35,37 +37,38 @@ export function decodeMessage(
   schemaVersion?: string,
 ): Decoded {
   const envelope = unwrap(body, schemaVersion);
-  if ("refusal" in envelope) return { kind: "invalid", refusal: envelope.refusal };
+  if ("violation" in envelope) return { kind: "invalid", violation: envelope.violation };
 
   const cardData = findCardData(envelope.whole, "");
-  if (cardData) return { kind: "invalid", refusal: cardData };
+  if (cardData) return { kind: "invalid", violation: cardData };
 
   const { value: id, field: idField } = envelope.id;
   if (typeof id !== "string" || !/^[\x21-\x7e]{1,255}$/.test(id)) {
-    return { kind: "invalid", refusal: { field: idField, rule: "message_id" } };
+    return { kind: "invalid", violation: { field: idField, rule: "message_id" } };
   }
 
-  const refusal = checkSenderTime(envelope.sentAt, now, limits);
-  if (refusal) return { kind: "invalid", refusal, messageId: id };
+  const sentAt = readSenderTime(envelope.sentAt, now, limits);
+  if (typeof sentAt === "object") return { kind: "invalid", violation: sentAt, messageId: id };
 
   const payment = readPayment(envelope.payment.value, envelope.payment.field);
-  if ("refusal" in payment) return { kind: "invalid", refusal: payment.refusal, messageId: id };
+  if ("violation" in payment)
+    return { kind: "invalid", violation: payment.violation, messageId: id };
 
   const { traceId } = envelope;
   const traced = typeof traceId === "string" && /^[\w.:;=-]{1,200}$/.test(traceId);
-  return { kind: "message", message: { id, payment, ...(traced && { traceId }) } };
+  return { kind: "message", message: { id, sentAt, payment, ...(traced && { traceId }) } };
 }
 
-function checkSenderTime(
+function readSenderTime(
   { value, field, unit }: Envelope["sentAt"],
   now: number,
   limits: Limits,
-): Refusal | undefined {
+): number | Violation {
   const sentAt = unit === "epoch-ms" ? Number(plainDigits(value) ?? NaN) : parseRfc3339(value);
   if (Number.isNaN(sentAt)) return { field, rule: "sender_time" };
   if (sentAt > now + limits.maxSenderAheadMs) return { field, rule: "sender_time_ahead" };
   if (sentAt < now - limits.maxMessageAgeMs) return { field, rule: "message_too_old" };
-  return undefined;
+  return sentAt;
 }
 
 function parseRfc3339(value: unknown): number {
@@ -81,7 +84,7 @@ function parseRfc3339(value: unknown): number {
 // Far deeper than any shape of message, and far shallower than the stack.
 const MAX_DEPTH = 64;
 
-function findCardData(value: unknown, path: string, depth = 0): Refusal | undefined {
+function findCardData(value: unknown, path: string, depth = 0): Violation | undefined {
   if (depth > MAX_DEPTH) return { field: "body", rule: "nesting" };
   if (typeof value === "string") {
     return containsCardNumber(value) ? { field: path, rule: "card_number" } : undefined;

@@ -1,8 +1,8 @@
 // The shapes a message comes in. Brokers wrap a sender's message and mint ids of their own; the
 // identity of the operation is the one inside.
 
-import { refuse } from "./invalid.ts";
-import type { Refusal } from "./invalid.ts";
+import { invalid } from "./invalid.ts";
+import type { Violation } from "./invalid.ts";
 import { isObject, parseObject, plainDigits } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -19,7 +19,7 @@ export type Envelope = {
   whole: JsonObject;
 };
 
-export type Unwrapped = Envelope | { refusal: Refusal };
+export type Unwrapped = Envelope | { violation: Violation };
 
 const MAX_LAYERS = 3;
 
@@ -31,26 +31,26 @@ const MAX_LAYERS = 3;
  */
 export function unwrap(body: string, schemaVersion: string | undefined): Unwrapped {
   if (hasText(schemaVersion) && schemaVersion !== "1") {
-    return refuse("bq-schema-version", "schema_version");
+    return invalid("bq-schema-version", "schema_version");
   }
   const object = parseObject(body);
-  return object ? unwrapObject(object, "", 0) : refuse("body", "body_json");
+  return object ? unwrapObject(object, "", 0) : invalid("body", "body_json");
 }
 
 function unwrapObject(object: JsonObject, prefix: string, layers: number): Unwrapped {
-  if (layers > MAX_LAYERS) return refuse(prefix.slice(0, -1), "wrapping");
+  if (layers > MAX_LAYERS) return invalid(prefix.slice(0, -1), "wrapping");
 
   // https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
   if (object["Type"] === "Notification") {
     const text = object["Message"];
     const inner = typeof text === "string" ? parseObject(text) : undefined;
-    if (!inner) return refuse(`${prefix}Message`, "body_json");
+    if (!inner) return invalid(`${prefix}Message`, "body_json");
     return unwrapObject(inner, `${prefix}Message.`, layers + 1);
   }
   // https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
   if ("detail-type" in object) {
     const inner = object["detail"];
-    if (!isObject(inner)) return refuse(`${prefix}detail`, "body_json");
+    if (!isObject(inner)) return invalid(`${prefix}detail`, "body_json");
     return unwrapObject(inner, `${prefix}detail.`, layers + 1);
   }
   if ("specversion" in object) return cloudEvent(object, prefix);
@@ -72,9 +72,9 @@ function plain(object: JsonObject, prefix: string): Unwrapped {
 // https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
 function cloudEvent(object: JsonObject, prefix: string): Unwrapped {
   if (object["specversion"] !== "1.0") {
-    return refuse(`${prefix}specversion`, "cloudevents_version");
+    return invalid(`${prefix}specversion`, "cloudevents_version");
   }
-  if ("data_base64" in object) return refuse(`${prefix}data_base64`, "cloudevents_data");
+  if ("data_base64" in object) return invalid(`${prefix}data_base64`, "cloudevents_data");
   return {
     id: { value: object["id"], field: `${prefix}id` },
     sentAt: { value: object["time"], field: `${prefix}time`, unit: "rfc3339" },
@@ -88,10 +88,10 @@ function cloudEvent(object: JsonObject, prefix: string): Unwrapped {
 // for `job`, and refuses a message with neither and a schema version that it does not know.
 // https://github.com/BabelQueue/conformance
 function babelQueue(object: JsonObject, prefix: string): Unwrapped {
-  if (!hasText(object["job"]) && !hasText(object["urn"])) return refuse(`${prefix}job`, "job");
+  if (!hasText(object["job"]) && !hasText(object["urn"])) return invalid(`${prefix}job`, "job");
   const meta = isObject(object["meta"]) ? object["meta"] : {};
   if (plainDigits(meta["schema_version"]) !== "1") {
-    return refuse(`${prefix}meta.schema_version`, "schema_version");
+    return invalid(`${prefix}meta.schema_version`, "schema_version");
   }
   return {
     id: { value: meta["id"], field: `${prefix}meta.id` },

@@ -1,4 +1,4 @@
-// Why a message is refused: the field and the rule, never a value.
+// Why a message is invalid: the field and the rule, never a value.
 
 import { containsCardNumber } from "./card-data.ts";
 
@@ -34,15 +34,15 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES;
 
-/** A refused message: never charged, never acknowledged, on its way to the dead-letter queue. */
-export type Refusal = { field: string; rule: Rule };
+/** An invalid message: never charged, never acknowledged, on its way to the dead-letter queue. */
+export type Violation = { field: string; rule: Rule };
 
-export const refuse = (field: string, rule: Rule): { refusal: Refusal } => ({
-  refusal: { field, rule },
+export const invalid = (field: string, rule: Rule): { violation: Violation } => ({
+  violation: { field, rule },
 });
 
-/** The refusal as one sentence for an operator. */
-export function explainRefusal({ field, rule }: Refusal): string {
+/** The violation as one sentence for an operator. */
+export function explainViolation({ field, rule }: Violation): string {
   return `${field} ${sentenceOf(field, rule)}.`;
 }
 

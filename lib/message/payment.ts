@@ -2,8 +2,8 @@
 // charges something else than was meant. Validation libraries that skip keys such as
 // `constructor` in silence cannot hold that rule, so the checks are written out.
 
-import { fieldPath, refuse } from "./invalid.ts";
-import type { Refusal, Rule } from "./invalid.ts";
+import { fieldPath, invalid } from "./invalid.ts";
+import type { Violation, Rule } from "./invalid.ts";
 import { isObject, plainDigits } from "./json.ts";
 
 export type Payment = {
@@ -53,15 +53,15 @@ const OPTIONAL: ReadonlySet<string> = new Set<keyof Payment>([
 ]);
 
 /** Reads the payment, or says which field breaks which rule. `prefix` is the path to its fields. */
-export function readPayment(value: unknown, prefix: string): Payment | { refusal: Refusal } {
-  if (!isObject(value)) return refuse(prefix.slice(0, -1), "required");
+export function readPayment(value: unknown, prefix: string): Payment | { violation: Violation } {
+  if (!isObject(value)) return invalid(prefix.slice(0, -1), "required");
 
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(CHECKS, name));
-  if (unknown !== undefined) return refuse(fieldPath(prefix, unknown), "unknown_field");
+  if (unknown !== undefined) return invalid(fieldPath(prefix, unknown), "unknown_field");
 
   const metadata = value["metadata"];
   if (isObject(metadata) && Object.hasOwn(metadata, "message_id")) {
-    return refuse(`${prefix}metadata.message_id`, "metadata_message_id");
+    return invalid(`${prefix}metadata.message_id`, "metadata_message_id");
   }
 
   const payment: Record<string, unknown> = {};
@@ -69,10 +69,10 @@ export function readPayment(value: unknown, prefix: string): Payment | { refusal
     const given = value[field];
     if (given === undefined) {
       if (OPTIONAL.has(field)) continue;
-      return refuse(prefix + field, "required");
+      return invalid(prefix + field, "required");
     }
     payment[field] = read(given);
-    if (payment[field] === undefined) return refuse(prefix + field, rule);
+    if (payment[field] === undefined) return invalid(prefix + field, rule);
   }
   return payment as Payment; // every check above returned its field's type
 }

@@ -18,7 +18,10 @@ export type ChargeParams = {
   metadata: Record<string, string>;
 };
 
-export function chargeParams({ id, payment }: PaymentMessage): ChargeParams {
+export function chargeParams({
+  id,
+  payment,
+}: Pick<PaymentMessage, "id" | "payment">): ChargeParams {
   const { description, statementDescriptorSuffix } = payment;
   return {
     amount: payment.amount,

@@ -3,7 +3,7 @@
 
 import { decodeMessage } from "../message/decode.ts";
 import type { PaymentMessage } from "../message/decode.ts";
-import type { Refusal } from "../message/invalid.ts";
+import type { Violation } from "../message/invalid.ts";
 import { chargeParams, fingerprint } from "../payments/charge.ts";
 import { describeError, processMessage } from "../payments/protocol.ts";
 import type { Attempt, Deps, Ending } from "../payments/protocol.ts";
@@ -29,7 +29,7 @@ export type Result = {
   delivery: Delivery;
   messageId?: string;
   traceId?: string;
-  ending: Ending | (Attempt & { decision: "invalid"; refusal: Refusal });
+  ending: Ending | (Attempt & { decision: "invalid"; violation: Violation });
 };
 
 /** Processes a batch. Results are in the order of the deliveries. Never throws. */
@@ -59,8 +59,8 @@ export function processBatch(
     const { body, schemaVersion } = delivery;
     const decoded = decodeMessage(body, deps.now(), deps.timings, schemaVersion);
     if (decoded.kind === "invalid") {
-      const { refusal, messageId } = decoded;
-      const ending = { decision: "invalid" as const, refusal };
+      const { violation, messageId } = decoded;
+      const ending = { decision: "invalid" as const, violation };
       return { delivery, ...(messageId && { messageId }), ending };
     }
     const { id: messageId, traceId } = decoded.message;

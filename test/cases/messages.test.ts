@@ -116,7 +116,7 @@ test.each([
   expect(refused.lines[0]).toMatchObject({
     decision: "invalid",
     message:
-      "refused: amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+      "invalid: amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
   });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
 });
@@ -148,7 +148,7 @@ test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
     expect(refused.lines[0]).toMatchObject({
       decision: "invalid",
       message:
-        "refused: id must be the sender's own id: 1 to 255 printable ASCII characters without spaces.",
+        "invalid: id must be the sender's own id: 1 to 255 printable ASCII characters without spaces.",
     });
     expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
     expect(await worker.queue.depth(worker.queueUrl)).toMatchObject({ visible: 1, inFlight: 0 });

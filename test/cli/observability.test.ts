@@ -147,16 +147,16 @@ const SAMPLES: Sample[] = [
   {
     at: "09:13:00",
     messageId: "order-1011",
-    ending: { decision: "invalid", refusal: { field: "amount", rule: "amount" } },
+    ending: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
   },
   {
     at: "09:13:01",
     messageId: "order-1011",
-    ending: { decision: "invalid", refusal: { field: "amount", rule: "amount" } },
+    ending: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
   },
   {
     at: "09:14:00",
-    ending: { decision: "invalid", refusal: { field: "body", rule: "body_json" } },
+    ending: { decision: "invalid", violation: { field: "body", rule: "body_json" } },
   },
 ];
 

@@ -97,7 +97,7 @@ test("keys that the envelope does not define are ignored outside the payment, an
   // Stricter than BabelQueue, which leaves `data` to its consumer.
   expect(decode(inside)).toMatchObject({
     kind: "invalid",
-    refusal: { field: "data.tip", rule: "unknown_field" },
+    violation: { field: "data.tip", rule: "unknown_field" },
   });
 });
 
@@ -112,7 +112,7 @@ test.each([
   ["neither job nor urn", changed((envelope) => delete envelope["job"]), "id"],
   ["a list for data", changed((envelope) => (envelope["data"] = [])), "data"],
 ])("an envelope with %s is refused", (_what, body, field) => {
-  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field } });
+  expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field } });
 });
 
 test.each(["", " ", " \t", "\n\v\f\r", "1", undefined])(
@@ -129,7 +129,7 @@ const NOT_BLANK = ["\u00a0", "\u0085", "\u3000", "\ufeff", "\u00a01", "1\u3000"]
 test.each([...LATER_OR_PADDED, ...NOT_BLANK])(
   "the attribute bq-schema-version %j refuses the message before its body is read",
   (version) => {
-    const refused = { refusal: { field: "bq-schema-version", rule: "schema_version" } };
+    const refused = { violation: { field: "bq-schema-version", rule: "schema_version" } };
 
     expect(decode(PRODUCED[0]?.body ?? "", version)).toMatchObject(refused);
     expect(decode("no JSON at all", version)).toMatchObject(refused);
@@ -143,7 +143,7 @@ test.each([undefined, null, "", 7, "order 1", "order-😀"])(
   (id) => {
     expect(decode(meta({ id }))).toEqual({
       kind: "invalid",
-      refusal: { field: "meta.id", rule: "message_id" },
+      violation: { field: "meta.id", rule: "message_id" },
     });
   },
 );

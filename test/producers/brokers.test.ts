@@ -16,7 +16,10 @@ const PAYMENT = {
   paymentMethod: "pm_card_visa",
 };
 const PLAIN = { id: "order-1001", createdAt: "2026-11-29T11:59:00Z", ...PAYMENT };
-const READ = { kind: "message", message: { id: "order-1001", payment: PAYMENT } };
+const READ = {
+  kind: "message",
+  message: { id: "order-1001", sentAt: 1_795_953_540_000, payment: PAYMENT },
+};
 
 const decode = (body: unknown) => decodeMessage(JSON.stringify(body), NOW, WORKER_TIMINGS);
 
@@ -72,7 +75,10 @@ test("a CloudEvent inside each broker is read, under the event's own id", () => 
     time: "2026-11-29T11:59:00Z",
     data: PAYMENT,
   });
-  const read = { kind: "message", message: { id: "evt-1001", payment: PAYMENT } };
+  const read = {
+    kind: "message",
+    message: { id: "evt-1001", sentAt: 1_795_953_540_000, payment: PAYMENT },
+  };
 
   expect(decode(sns(event.toString()))).toEqual(read);
   expect(decode(eventBridge(event.toJSON()))).toEqual(read);
@@ -92,11 +98,11 @@ test("a broker's id is never taken for a missing one of the sender", () => {
 
   expect(decode(sns(JSON.stringify(anonymous)))).toEqual({
     kind: "invalid",
-    refusal: { field: "Message.id", rule: "message_id" },
+    violation: { field: "Message.id", rule: "message_id" },
   });
   expect(decode(eventBridge(anonymous))).toEqual({
     kind: "invalid",
-    refusal: { field: "detail.id", rule: "message_id" },
+    violation: { field: "detail.id", rule: "message_id" },
   });
 });
 
@@ -104,10 +110,10 @@ test("a broker's time is never taken for a missing one of the sender", () => {
   const { createdAt: _, ...timeless } = PLAIN;
 
   expect(decode(sns(JSON.stringify(timeless)))).toMatchObject({
-    refusal: { field: "Message.createdAt", rule: "sender_time" },
+    violation: { field: "Message.createdAt", rule: "sender_time" },
   });
   expect(decode(eventBridge(timeless))).toMatchObject({
-    refusal: { field: "detail.createdAt", rule: "sender_time" },
+    violation: { field: "detail.createdAt", rule: "sender_time" },
   });
 });
 
@@ -118,7 +124,7 @@ test.each([
   ["no detail", eventBridge(undefined), "detail"],
   ["a text for the detail", eventBridge(JSON.stringify(PLAIN)), "detail"],
 ])("%s in a broker's envelope is refused", (_what, body, field) => {
-  expect(decode(body)).toEqual({ kind: "invalid", refusal: { field, rule: "body_json" } });
+  expect(decode(body)).toEqual({ kind: "invalid", violation: { field, rule: "body_json" } });
 });
 
 test.each(["SubscriptionConfirmation", "UnsubscribeConfirmation"])(
@@ -126,7 +132,7 @@ test.each(["SubscriptionConfirmation", "UnsubscribeConfirmation"])(
   (Type) => {
     expect(decode(sns(JSON.stringify(PLAIN), { Type }))).toMatchObject({
       kind: "invalid",
-      refusal: { field: "id", rule: "message_id" },
+      violation: { field: "id", rule: "message_id" },
     });
   },
 );

@@ -258,8 +258,8 @@ test("send sends a file's lines as they are", async () => {
   expect(sent.stdout).toMatch(
     /^sent bodies\.jsonl:1 .+\nsent bodies\.jsonl:3 .+\n2 messages, 2 sends, /,
   );
-  await until(() => output.stdout.includes("refused: body must be one JSON object"));
-  await until(() => output.stdout.includes("order-9  refused: createdAt"));
+  await until(() => output.stdout.includes("invalid: body must be one JSON object"));
+  await until(() => output.stdout.includes("order-9  invalid: createdAt"));
 });
 
 test("after a stack was killed, send says that none is running", async () => {

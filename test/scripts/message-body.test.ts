@@ -37,6 +37,6 @@ test.each(SHAPES)("a %s message carries the sender's time", (shape) => {
 
   expect(decodeMessage(body, NOW, LIMITS)).toMatchObject({
     kind: "invalid",
-    refusal: { rule: "message_too_old" },
+    violation: { rule: "message_too_old" },
   });
 });

@@ -70,13 +70,16 @@ test("a charge is one line, and its metrics ride on it", () => {
   });
 });
 
-test("a refusal is counted over all and by its rule", () => {
-  const refused = line({ decision: "invalid", refusal: { field: "data.amount", rule: "amount" } });
+test("a violation is counted over all and by its rule", () => {
+  const invalid = line({
+    decision: "invalid",
+    violation: { field: "data.amount", rule: "amount" },
+  });
 
-  expect(refused).toMatchObject({
+  expect(invalid).toMatchObject({
     level: "ERROR",
     message:
-      "refused: data.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+      "invalid: data.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
     field: "data.amount",
     rule: "amount",
     Invalid: 1,

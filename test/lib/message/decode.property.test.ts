@@ -15,8 +15,8 @@ import { STRANGE_NUMBERS } from "./strange.ts";
 function decoded(body: string): unknown {
   const result = decodeMessage(body, NOW, WORKER_TIMINGS);
   if (result.kind === "invalid") return undefined;
-  const { id, payment } = result.message;
-  return { id, payment };
+  const { id, sentAt, payment } = result.message;
+  return { id, sentAt, payment };
 }
 
 test("every valid message is accepted, with exactly its own fields", () => {

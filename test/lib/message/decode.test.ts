@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../../../lib/message/decode.ts";
-import { explainRefusal, RULES } from "../../../lib/message/invalid.ts";
+import { explainViolation, RULES } from "../../../lib/message/invalid.ts";
 import type { Rule } from "../../../lib/message/invalid.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
@@ -26,7 +26,11 @@ test("a plain message is decoded into its id and its payment", () => {
 
   expect(decode({ ...PLAIN, currency: "EUR", ...optional })).toEqual({
     kind: "message",
-    message: { id: "order-1001", payment: { ...PAYMENT, ...optional } },
+    message: {
+      id: "order-1001",
+      sentAt: 1_795_953_540_000,
+      payment: { ...PAYMENT, ...optional },
+    },
   });
 });
 
@@ -143,7 +147,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
 test.each(broken)("%s breaks %s", (field, rule, change) => {
   expect(decode({ ...PLAIN, ...change })).toMatchObject({
     kind: "invalid",
-    refusal: { field, rule },
+    violation: { field, rule },
   });
 });
 
@@ -171,7 +175,7 @@ test.each<[string, string, string, Rule]>([
   ["an SNS message of text", '{"Type":"Notification","Message":"hi"}', "Message", "body_json"],
   ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
 ])("%s is refused", (_what, body, field, rule) => {
-  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field, rule } });
+  expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field, rule } });
 });
 
 const CLOUD_EVENT = { specversion: "1.0", id: "a", time: "2026-11-29T11:59:00Z", data: PAYMENT };
@@ -193,8 +197,8 @@ test.each<[field: string, rule: Rule, body: object]>([
   ["Message.detail.data.amount", "required", sns(eventBridge({ ...CLOUD_EVENT, data: {} }))],
   ["detail.detail.detail.detail", "wrapping", wrapped(eventBridge, 4)],
   ["Message.Message.Message.Message", "wrapping", wrapped(sns, 4)],
-])("the refusal of %s (%s) gives its path in the body", (field, rule, body) => {
-  expect(decode(body)).toMatchObject({ kind: "invalid", refusal: { field, rule } });
+])("the violation of %s (%s) gives its path in the body", (field, rule, body) => {
+  expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field, rule } });
 });
 
 function sns(message: object): object {
@@ -214,7 +218,7 @@ test("a job of one letter is a job", () => {
 test.each(["2", "1.0", "one"])("the message attribute says version %s: refused", (version) => {
   expect(decode(BABEL_QUEUE, version)).toEqual({
     kind: "invalid",
-    refusal: { field: "bq-schema-version", rule: "schema_version" },
+    violation: { field: "bq-schema-version", rule: "schema_version" },
   });
 });
 
@@ -243,8 +247,8 @@ test("the id of a refused message is told when it can be read", () => {
   expect(decode({ ...PLAIN, id: "4242424242424242" })).not.toHaveProperty("messageId");
 });
 
-test("a refusal is one sentence that names the field and the rule", () => {
-  expect(explainRefusal({ field: "detail.amount", rule: "amount" })).toBe(
+test("a violation is one sentence that names the field and the rule", () => {
+  expect(explainViolation({ field: "detail.amount", rule: "amount" })).toBe(
     "detail.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
   );
   for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
@@ -265,7 +269,7 @@ test.each([
     "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",
   ],
 ])("a card number in %s is refused with what to send in its place", (field, sentence) => {
-  expect(explainRefusal({ field, rule: "card_number" })).toBe(sentence);
+  expect(explainViolation({ field, rule: "card_number" })).toBe(sentence);
 });
 
 test.each([
@@ -275,11 +279,11 @@ test.each([
     "detail.meta.created_at must be the sender's time in ms since 1970, such as 1795953600000.",
   ],
 ])("a sender's time in %s that cannot be read is refused with one that can", (field, sentence) => {
-  expect(explainRefusal({ field, rule: "sender_time" })).toBe(sentence);
+  expect(explainViolation({ field, rule: "sender_time" })).toBe(sentence);
 });
 
 test("a time that can be read is not said to be unreadable", () => {
-  expect(explainRefusal({ field: "meta.created_at", rule: "sender_time_ahead" })).toBe(
+  expect(explainViolation({ field: "meta.created_at", rule: "sender_time_ahead" })).toBe(
     "meta.created_at must not be more than a day ahead of this worker's clock.",
   );
 });

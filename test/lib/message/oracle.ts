@@ -1,7 +1,7 @@
 // The rules of a message, stated a second time and with nothing of lib/: what must be true of a
 // body before it may be charged. Slow, and only for tests.
 
-export type Valid = { id: string; payment: Record<string, unknown> };
+export type Valid = { id: string; sentAt: number; payment: Record<string, unknown> };
 
 const DAY = 86_400_000;
 
@@ -84,7 +84,7 @@ function complete(id: unknown, time: number, data: unknown, now: number): Valid 
     }
     payment["metadata"] = metadata;
   }
-  return { id, payment };
+  return { id, sentAt: time, payment };
 }
 
 /** Whether the codes are the same but for the case of ASCII letters. */

@@ -13,6 +13,7 @@ const HOUR = 3_600_000;
 
 const message: PaymentMessage = {
   id: "order-1",
+  sentAt: NOW,
   payment: { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_card" },
 };
 const succeeded = {

@@ -51,7 +51,7 @@ test.each([
 });
 
 test.each<Result["ending"]>([
-  { decision: "invalid", refusal: { field: "amount", rule: "amount" } },
+  { decision: "invalid", violation: { field: "amount", rule: "amount" } },
   { decision: "conflict" },
   { decision: "rejected", error: { kind: "stripe_rejected" } },
 ])("poison does not wait for the dead-letter queue: $decision", (ending) => {
