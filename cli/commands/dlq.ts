@@ -5,8 +5,9 @@ import type { Depth, Look } from "../queue/peek.ts";
 // payments dlq: what is in the dead-letter queue, and why.
 import { readArguments, UsageError } from "../terminal/command.ts";
 import { interruptSignal } from "../terminal/interrupt.ts";
-import { plural, printJson, table } from "../terminal/print.ts";
+import { plural, printJson } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
+import { table } from "../terminal/table.ts";
 
 const HELP = `
 npm run payments -- dlq [--summary] [--json]      shows what is in the dead-letter queue, oldest first

@@ -15,7 +15,8 @@ import { readArguments, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { interruptSignal } from "../terminal/interrupt.ts";
 import { refuseEmptyIds } from "../terminal/message-id.ts";
-import { plural, printJson, table } from "../terminal/print.ts";
+import { plural, printJson } from "../terminal/print.ts";
+import { table } from "../terminal/table.ts";
 import { nameOf, warnings } from "./dlq.ts";
 
 const HELP = `

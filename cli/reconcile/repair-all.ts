@@ -1,8 +1,9 @@
 // Records what is charged and not recorded, one finding after the other, after asking.
 import { recordsTable } from "../../lib/aws/records-table.ts";
 import { confirm } from "../terminal/confirm.ts";
-import { plural, table } from "../terminal/print.ts";
+import { plural } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
+import { table } from "../terminal/table.ts";
 import type { Findings } from "./findings.ts";
 import { repair } from "./repair.ts";
 import type { Repaired } from "./repair.ts";

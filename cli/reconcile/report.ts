@@ -1,8 +1,9 @@
 // What a reconciliation tells: to a person, and to a script.
 import { styleText } from "node:util";
 
-import { plural, table } from "../terminal/print.ts";
+import { plural } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
+import { table } from "../terminal/table.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
 import type { Whereabouts } from "./locate-messages.ts";

@@ -1,24 +1,5 @@
-// Tables and times for people. Colour only on a terminal: styleText looks at the stream.
-import { styleText } from "node:util";
-
+// Times and counts for people, and JSON for scripts.
 import { duration } from "./progress.ts";
-
-/** A table with a bold head. Numbers stand on the right; the last column may run on. */
-export function table(head: string[], rows: string[][]): string {
-  const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) =>
-        /^[\d,]+$/.test(cell)
-          ? cell.padStart(widths[column] ?? 0)
-          : cell.padEnd(widths[column] ?? 0),
-      )
-      .join("   ")
-      .trimEnd(),
-  );
-  return lines.map((line, index) => (index === 0 ? styleText("bold", line) : line)).join("\n");
-}
 
 /** "2026-11-29 12:00:00 UTC (3 min ago)" */
 export function instant(atMs: number, now: number): string {

@@ -1,12 +1,13 @@
 // What a person sees and answers.
 import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
 import { confirm } from "../../cli/terminal/confirm.ts";
 import { readInstant } from "../../cli/terminal/instant.ts";
-import { table } from "../../cli/terminal/print.ts";
 import { duration, progressLine, startProgress } from "../../cli/terminal/progress.ts";
+import { table } from "../../cli/terminal/table.ts";
 
 function terminal(answer?: string) {
   const input = Object.assign(new PassThrough(), { isTTY: true });
@@ -120,4 +121,23 @@ test("a table's numbers stand on the right, and its last column runs on", () => 
       ],
     ),
   ).toContain("\n    7   a\n1,200   longer than its head");
+});
+
+const HEAD = ["message", "reason", ""];
+const ROW = ["order-1", "conflict", "another payment has this id"];
+
+test.each<[string, number, string]>([
+  ["fits is left alone", 48, "message   reason\norder-1   conflict   another payment has this id"],
+  [
+    "is too wide wraps between words",
+    38,
+    "message   reason\norder-1   conflict   another payment\n                     has this id",
+  ],
+  [
+    "has no room for its words becomes a block for each row",
+    24,
+    "message  order-1\nreason   conflict\n         another payment\n         has this id",
+  ],
+])("a table that %s", (_, width, drawn) => {
+  expect(stripVTControlCharacters(table(HEAD, [ROW], { width }))).toBe(drawn);
 });
