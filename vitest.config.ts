@@ -1,75 +1,88 @@
+// Every suite of this repository, as a project: `vitest --project NAME`. A suffix says which project
+// a file of test/ belongs to.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { configDefaults, defineConfig } from "vitest/config";
-import { BaseSequencer } from "vitest/node";
-import type { TestSpecification } from "vitest/node";
+import type { TestProjectConfiguration } from "vitest/config";
 
-/**
- * They start commands or workers as processes and wait for time to pass; the last three replace a
- * client's class. The longest first: what waits begins early, and what computes fills the gaps.
- */
-const SLOW = [
-  "test/cli/runbook.test.ts",
-  "test/cli/redrive.test.ts",
-  "test/cli/reconcile.test.ts",
-  "test/cli/outage.test.ts",
-  "test/simulation/guarantee.test.ts",
-  "test/scripts/commands.test.ts",
-  "test/chaos/demo.test.ts",
-  "test/chaos/crash-matrix.test.ts",
-  "test/cli/dlq.test.ts",
-  "test/cli/status.test.ts",
-  "test/chaos/soak.test.ts",
-  "test/cases/crashes.test.ts",
-  "test/local/event-source.test.ts",
-  "test/simulation/seeded-bugs.test.ts",
-  "test/simulation/replay.test.ts",
-  "test/cli/tail.test.ts",
-  "test/cli/target.test.ts",
-  "test/cli/move-task.test.ts",
+import { FailFastOrder } from "./test/mutation/sequence.ts";
+
+const projects: TestProjectConfiguration[] = [
+  {
+    extends: true,
+    // They start processes and wait for time to pass, or replace a client's class. Vitest runs
+    // projects by name and the slowest file first: these begin before the quick ones.
+    test: { name: "process", include: ["test/**/*.process.test.ts"], testTimeout: 120_000 },
+  },
+  {
+    extends: true,
+    test: {
+      name: "quick",
+      include: ["test/**/*.test.ts"],
+      exclude: [...configDefaults.exclude, "test/**/*.process.test.ts"],
+      // Loading the AWS clients and CDK anew for each file would take most of the time, so a test
+      // here leaves nothing behind in its process.
+      isolate: false,
+    },
+  },
+  {
+    extends: true,
+    // Needs other projects' servers: test/conformance/install.sh.
+    test: {
+      name: "conformance",
+      include: ["test/conformance/*.conformance.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 90_000,
+    },
+  },
+  {
+    extends: true,
+    // Needs Python: test/deploy/install.sh.
+    test: {
+      name: "deploy",
+      include: ["test/deploy/*.suite.ts"],
+      testTimeout: 180_000,
+      hookTimeout: 120_000,
+      fileParallelism: false,
+    },
+  },
 ];
 
-/** The place in the order of SLOW; behind all of them for a test that is not slow. */
-function placeOf({ moduleId }: TestSpecification): number {
-  const place = SLOW.findIndex((file) => moduleId.endsWith(file));
-  return place === -1 ? SLOW.length : place;
-}
+/** The tests that run lib/ in their own process, where StrykerJS switches a mutant on. */
+const mutation: TestProjectConfiguration = {
+  test: {
+    name: "mutation",
+    include: [
+      "test/lib/**/*.test.ts",
+      "test/producers/*.test.ts",
+      "test/cases/*.test.ts",
+      "test/mutation/*.suite.ts",
+    ],
+    exclude: [
+      "**/*.process.test.ts",
+      "test/cases/outage.test.ts", // minutes per mutant; the simulation has outages too
+    ],
+    env: { SEED: "1" }, // the same property tests for every mutant
+    testTimeout: 20_000, // a mutant that hangs
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+};
 
-class SlowestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return files.toSorted((a, b) => placeOf(a) - placeOf(b));
-  }
-}
+const mutating = process.env["STRYKER_MUTATOR_WORKER"] !== undefined;
 
 export default defineConfig({
   test: {
+    ...(mutating ? { sequence: { sequencer: FailFastOrder } } : {}),
     globalSetup: ["test/support/build.ts"],
     testTimeout: 30_000,
     restoreMocks: true,
     unstubEnvs: true,
     // More than there are cores: many tests wait most of the time.
     maxWorkers: Math.max(4, availableParallelism()),
-    sequence: { sequencer: SlowestFirst },
     // For the commands that tests start: each is compiled once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/payments") },
-    projects: [
-      {
-        extends: true,
-        // A command is a process, and what it looks at takes its time.
-        test: { name: "slow", include: SLOW, testTimeout: 120_000 },
-      },
-      {
-        extends: true,
-        test: {
-          name: "quick",
-          include: ["test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...SLOW],
-          // Loading the AWS clients and CDK for each file anew would take most of the time. No test
-          // here leaves anything behind in its process.
-          isolate: false,
-        },
-      },
-    ],
+    projects: mutating ? [mutation] : projects,
   },
 });

@@ -13,16 +13,22 @@ declare module "vitest" {
   }
 }
 
-const DEAR = ["test/charges.", "test/clients.", "property", "test/cases/", "test/mutation/"];
+const EXPENSIVE = [
+  "stripe/charges.",
+  "aws/clients.",
+  "property",
+  "test/cases/",
+  "test/mutation/",
+];
 
-export class SoonestKill extends BaseSequencer {
+export class FailFastOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { activeMutant } = this.ctx.getRootProject().getProvidedContext();
     const mutated = activeMutant === undefined ? undefined : fileOf(activeMutant);
     const cost = ({ moduleId }: TestSpecification) =>
       basename(moduleId) === `${mutated}.test.ts`
         ? -2
-        : DEAR.findLastIndex((part) => moduleId.includes(part));
+        : EXPENSIVE.findLastIndex((part) => moduleId.includes(part));
     return files.toSorted((a, b) => cost(a) - cost(b) || a.moduleId.localeCompare(b.moduleId));
   }
 }
