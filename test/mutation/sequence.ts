@@ -13,13 +13,7 @@ declare module "vitest" {
   }
 }
 
-const EXPENSIVE = [
-  "stripe/charges.",
-  "aws/clients.",
-  "property",
-  "test/cases/",
-  "test/mutation/",
-];
+const EXPENSIVE = ["stripe/charges.", "aws/clients.", "property", "test/cases/", "test/mutation/"];
 
 export class FailFastOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
