@@ -1,3 +1,6 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+
 import { expect, test } from "vitest";
 
 import { bundleFunction } from "../../scripts/build.ts";
@@ -5,8 +8,24 @@ import { LEAVE_OUT } from "../../scripts/build/leave-out.ts";
 import { defaultProvider } from "../../scripts/build/no-credential-providers.ts";
 import { standIn } from "../../scripts/build/stripe-stand-in.ts";
 
+const ROOT = join(import.meta.dirname, "..", "..");
+
+/** The most that each function's bundle may weigh, in bytes: a cold start parses all of it. */
+const MOST_BYTES = {
+  "payment-worker": 345_000,
+};
+
+test("every function's bundle is within its size", () => {
+  const built = readdirSync(join(ROOT, "functions")).map((file) => basename(file, ".ts"));
+
+  expect(Object.keys(MOST_BYTES).toSorted()).toStrictEqual(built.toSorted());
+  for (const [name, most] of Object.entries(MOST_BYTES)) {
+    expect(statSync(join(ROOT, "dist", name, "index.js")).size, name).toBeLessThanOrEqual(most);
+  }
+});
+
 test("a build that does not find Stripe's PaymentIntents fails", async () => {
-  const build = bundleFunction("scripts/build/stripe-stand-in.ts", "dist/never", {
+  const build = bundleFunction("node_modules/stripe/esm/resources/Refunds.js", "dist/never", {
     ...LEAVE_OUT,
     logLevel: "silent",
   });
