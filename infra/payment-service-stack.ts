@@ -1,3 +1,5 @@
+// One stage of the payment service as a stack, with the outputs that the commands of this project read.
+
 import { CfnOutput, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import * as sns from "aws-cdk-lib/aws-sns";
@@ -14,8 +16,7 @@ const LOCAL_VARIABLES = [
   "AWS_ENDPOINT_URL_SQS",
 ];
 
-/** One stage of the payment worker, with the outputs that the commands of this project read. */
-export class PaymentWorkerStack extends Stack {
+export class PaymentServiceStack extends Stack {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
       description: `SQS to Stripe payment worker (${stage.name})`,
