@@ -1,7 +1,7 @@
-// The plans that are explored exhaustively: one message id, two workers, three deliveries.
+// The scenarios that are explored exhaustively: one message id, two workers, three deliveries.
 
-import { HOUR, MINUTE, SECOND } from "./plan.ts";
-import type { Plan, Send } from "./plan.ts";
+import { HOUR, MINUTE, SECOND } from "../world/scenario.ts";
+import type { Scenario, Send } from "../world/scenario.ts";
 
 const PAYMENT: Send = {
   at: 0,
@@ -11,7 +11,7 @@ const PAYMENT: Send = {
   createdAt: 0,
 };
 
-const USUAL: Omit<Plan, "name" | "faults"> = {
+const USUAL: Omit<Scenario, "name" | "faults"> = {
   sends: [PAYMENT],
   clocks: [0, 0],
   stripeClock: 0,
@@ -26,7 +26,7 @@ const USUAL: Omit<Plan, "name" | "faults"> = {
   deliveries: 3,
 };
 
-const VARIANTS: readonly (Partial<Plan> & { name: string })[] = [
+const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   // Those with few schedules first.
   { name: "one message" },
   { name: "a declined card", sends: [{ ...PAYMENT, paymentMethod: "pm_declined" }] },
@@ -56,7 +56,7 @@ const VARIANTS: readonly (Partial<Plan> & { name: string })[] = [
     redrivesAt: [22 * HOUR, 24 * HOUR + 30 * MINUTE],
   },
   {
-    name: "a redrive after the end of the memory",
+    name: "a redrive after the end of the deduplication window",
     maxReceiveCount: 1,
     redrivesAt: [36 * 24 * HOUR],
   },
@@ -79,8 +79,12 @@ const VARIANTS: readonly (Partial<Plan> & { name: string })[] = [
   },
 ];
 
-/** Every plan, each with at most `faults` faults. */
-export function exhaustivePlans(faults: number): Plan[] {
-  const planOf = (variant: (typeof VARIANTS)[number]): Plan => ({ ...USUAL, ...variant, faults });
-  return VARIANTS.map(planOf);
+/** Every scenario, each with at most `faults` faults. */
+export function exhaustiveScenarios(faults: number): Scenario[] {
+  const scenarioOf = (variant: (typeof VARIANTS)[number]): Scenario => ({
+    ...USUAL,
+    ...variant,
+    faults,
+  });
+  return VARIANTS.map(scenarioOf);
 }

@@ -1,19 +1,19 @@
 // The world of one schedule: a clock, a table, a queue, Stripe, the workers' invocations, and every
-// request that is under way.
+// request in flight.
 
-import type { Timings } from "../lib/timing/timing.ts";
-import type { Choose } from "./choices.ts";
-import type { Item } from "./expressions.ts";
-import { START } from "./plan.ts";
-import type { Plan, Send } from "./plan.ts";
-import { createQueue } from "./queue.ts";
-import type { Queue, QueuedMessage } from "./queue.ts";
-import type { Rule } from "./rules.ts";
-import type { Intent } from "./stripe-objects.ts";
-import { createStripe } from "./stripe.ts";
-import type { Request, StripeModel } from "./stripe.ts";
-import { createTable } from "./table.ts";
-import type { Table } from "./table.ts";
+import type { Timings } from "../../lib/timing/timing.ts";
+import type { Rule } from "../checkers/rules.ts";
+import type { Item } from "../models/expressions.ts";
+import { createQueue } from "../models/queue.ts";
+import type { Queue, QueuedMessage } from "../models/queue.ts";
+import type { Intent } from "../models/stripe-objects.ts";
+import { createStripe } from "../models/stripe.ts";
+import type { Request, StripeModel } from "../models/stripe.ts";
+import { createTable } from "../models/table.ts";
+import type { Table } from "../models/table.ts";
+import type { Choose } from "../search/choices.ts";
+import { START } from "./scenario.ts";
+import type { Scenario, Send } from "./scenario.ts";
 
 export type Message = QueuedMessage<Send>;
 
@@ -23,7 +23,7 @@ export type Invocation = {
   name: string;
   /** What it received, by which clock: the same in every schedule that comes to the same state. */
   key: string;
-  /** Which of the plan's clocks it has. */
+  /** Which of the scenario's clocks it has. */
   slot: number;
   deadline: number;
   /** `over`: it answered. `abandoned`: Lambda gave it up, but it was frozen and may thaw. */
@@ -57,23 +57,23 @@ export type Call = {
 };
 
 /** What happened, for coverage and for a trace. */
-export type Witness = {
+export type Recorder = {
   count: (what: string) => void;
-  /** Whether what the workers see is digested, to tell their states apart. */
+  /** Whether what the workers see is digested, to distinguish their states. */
   digests: boolean;
-  /** Absent when nobody reads the trace: telling costs more than running. */
-  tell?: (who: string, what: string) => void;
+  /** Absent when nobody reads the trace: it costs more than running. */
+  trace?: (who: string, what: string) => void;
 };
 
 export type World = {
-  plan: Plan;
+  scenario: Scenario;
   /** The one rule that is looked at; every rule when absent. */
   only: Rule | undefined;
   timings: Timings;
   choose: Choose;
   /** Choices that are of no interest when every schedule is enumerated. */
   vary: (options: number) => number;
-  witness: Witness;
+  recorder: Recorder;
   now: number;
   table: Table;
   queue: Queue<Send>;
@@ -82,8 +82,8 @@ export type World = {
   calls: Call[];
   /** Whose attempt a record's owner is. */
   owners: Map<string, Invocation>;
-  /** Who has held the claim of which message, at any time. */
-  held: Set<string>;
+  /** Who has had the claim of which message, at any time. */
+  claimants: Set<string>;
   /** By customer: the first request to create a PaymentIntent. */
   creates: Map<string, Request>;
   /** Whose request is being carried out. */
@@ -95,11 +95,11 @@ export type World = {
   /** By message: how often it had been received when the last fault was over. */
   receivesAtFault: Map<Message, number>;
   /** By customer, when Stripe stored an error for it: only the key's end can help. */
-  stuck: Set<string>;
+  poisoned: Set<string>;
   logged: Map<Message, string>;
 };
 
-/** What the models tell the invariants. */
+/** What the models report to the safety checks. */
 export type Observers = {
   onCreate: (world: World, intent: Intent) => void;
   onRequest: (world: World, request: Request) => void;
@@ -107,61 +107,61 @@ export type Observers = {
 };
 
 export function createWorld(
-  plan: Plan,
+  scenario: Scenario,
   timings: Timings,
   choose: Choose,
   vary: World["vary"],
-  witness: Witness,
+  recorder: Recorder,
   observers: Observers,
   only: Rule | undefined,
 ): World {
   const now = () => world.now;
   const world: World = {
-    plan,
+    scenario,
     only,
     timings,
     choose,
     vary,
-    witness,
+    recorder,
     now: START,
     table: createTable({
       partitionKey: "messageId",
       ttlAttribute: "expiresAt",
       now,
-      deletesExpired: plan.deletesExpired,
+      deletesExpired: scenario.deletesExpired,
       onWrite: (before, after) => observers.onWrite(world, before, after),
     }),
     queue: createQueue<Send>({
       now,
       visibilityTimeoutMs: timings.visibilityTimeoutMs,
-      maxReceiveCount: plan.maxReceiveCount,
+      maxReceiveCount: scenario.maxReceiveCount,
       retentionMs: timings.queueRetentionMs,
-      takesStaleReceipts: plan.takesStaleReceipts,
+      takesStaleReceipts: scenario.takesStaleReceipts,
     }),
     stripe: createStripe({
-      now: () => world.now + plan.stripeClock,
-      prunesKeys: plan.prunesKeys,
+      now: () => world.now + scenario.stripeClock,
+      prunesKeys: scenario.prunesKeys,
       onCreate: (intent) => observers.onCreate(world, intent),
       onRequest: (request) => observers.onRequest(world, request),
     }),
     invocations: [],
     calls: [],
     owners: new Map(),
-    held: new Set(),
+    claimants: new Set(),
     creates: new Map(),
     writer: undefined,
-    sendsLeft: plan.sends.toSorted((a, b) => a.at - b.at),
-    redrivesLeft: [...plan.redrivesAt],
-    faultsLeft: plan.faults,
+    sendsLeft: scenario.sends.toSorted((a, b) => a.at - b.at),
+    redrivesLeft: [...scenario.redrivesAt],
+    faultsLeft: scenario.faults,
     received: 0,
     receivesAtFault: new Map(),
-    stuck: new Set(),
+    poisoned: new Set(),
     logged: new Map(),
   };
   return world;
 }
 
-/** Remembers that the world is not at its best: what follows is judged from here on. */
+/** Notes a fault, or its end: a message has to recover within its receives from here on. */
 export function disturbed(world: World): void {
   for (const message of world.queue.messages) {
     world.receivesAtFault.set(message, message.receiveCount);

@@ -1,12 +1,12 @@
-// Runs every schedule of a plan: depth first, and no state twice.
+// Runs every schedule of a scenario: depth first, and no state twice.
 
+import type { Rule, Violation } from "../checkers/rules.ts";
+import type { Scenario } from "../world/scenario.ts";
 import { following, given } from "./choices.ts";
-import type { Plan } from "./plan.ts";
-import type { Rule, Violation } from "./rules.ts";
 import type { Runner } from "./schedule.ts";
 import { stateOf } from "./state.ts";
 
-export type Found = { plan: string; choices: number[]; steps: number; violation: Violation };
+export type Found = { scenario: string; choices: number[]; steps: number; violation: Violation };
 
 export type Exploration = {
   schedules: number;
@@ -28,7 +28,7 @@ export type ExploreSettings = {
 
 export async function explore(
   run: Runner,
-  plan: Plan,
+  scenario: Scenario,
   { count, only, shortest = false, mostSteps, onProgress }: ExploreSettings,
 ): Promise<Exploration> {
   // By state: the most faults that were left there. With fewer left nothing new can happen; but
@@ -42,11 +42,11 @@ export async function explore(
     const prefix = next.length;
     const chooser = given(next);
     const result = await run({
-      plan,
+      scenario,
       chooser,
       exhaustive: true,
       only,
-      witness: { count, digests: true },
+      recorder: { count, digests: true },
       mostSteps: found?.steps ?? mostSteps,
       known(world, steps) {
         if (chooser.taken.length < prefix) return false; // on the way to what is new
@@ -64,7 +64,7 @@ export async function explore(
     onProgress?.(schedules);
     if (result.violation) {
       const { violation } = result;
-      found = { plan: plan.name, choices: chooser.taken, steps: result.steps, violation };
+      found = { scenario: scenario.name, choices: chooser.taken, steps: result.steps, violation };
       if (!shortest) break;
     }
     next = following(chooser);

@@ -15,7 +15,7 @@ export type PoolSettings = {
 };
 
 /**
- * The reports, in the order of their ends. No thread outlives the promise.
+ * The reports, in the order of their ends. No thread outlives the guarantee.
  *
  * @throws what a thread throws
  */

@@ -1,8 +1,7 @@
-// The rules of the promise, by name, and their violation.
+// The guarantee's rules by name, and their violation. Safety: nothing bad ever happens, checked at
+// every step. Liveness: the good thing happens in the end, checked when nothing can happen any more.
 
-import type { World } from "./world.ts";
-
-/** A broken invariant: its name, and what was seen. */
+/** A broken rule: its name, and what was seen. */
 export class Violation extends Error {
   override name = "Violation";
   readonly rule: Rule;
@@ -12,12 +11,12 @@ export class Violation extends Error {
   }
 }
 
-export const RULES = {
+const SAFETY = {
   one_charge: "at most one PaymentIntent for a message id",
-  what_was_sent: "Stripe is asked for exactly what the message says, and for one payment an id",
-  refusals: "a message that is refused never reaches Stripe",
-  memory: "a message older than the memory never reaches Stripe",
-  claimed_first: "nobody asks Stripe for a charge who never held the claim",
+  what_was_sent: "Stripe is asked for exactly what the message says, and for one payment per id",
+  invalid: "an invalid message never reaches Stripe",
+  deduplication_window: "a message older than the deduplication window never reaches Stripe",
+  claimed_first: "only a worker that has held the claim asks Stripe for a charge",
   only_owner: "only the owner of a claim completes or releases it",
   live_claim: "the claim of a worker that is still running is never taken over",
   true_outcome: "a recorded outcome is what Stripe's ledger says",
@@ -26,14 +25,19 @@ export const RULES = {
   acknowledged: "an acknowledged message has an outcome in the table, and it is Stripe's",
   own_claim: "a worker never waits for its own claim",
   planned: "the worker meets nothing that it has no plan for",
+} as const;
+
+const LIVENESS = {
   no_silence: "every message ends acknowledged or in the dead-letter queue, with its reason logged",
-  mended: "once faults stop, a message that can still be received ends with its outcome",
+  recovers: "once faults stop, a message that can still be received ends with its outcome",
   ends: "every schedule ends",
 } as const;
 
+export const RULES = { ...SAFETY, ...LIVENESS };
+
 export type Rule = keyof typeof RULES;
 
-/** Throws, unless another rule's violation is looked for. */
-export function breach({ only }: Pick<World, "only">, rule: Rule, seen: string): void {
+/** Throws, unless another rule alone is looked at. */
+export function violate({ only }: { only: Rule | undefined }, rule: Rule, seen: string): void {
   if (only === undefined || only === rule) throw new Violation(rule, seen);
 }

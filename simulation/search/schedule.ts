@@ -1,19 +1,19 @@
 // Runs one schedule: picks a step, lets the workers' code run until it waits again, checks.
 
-import { acknowledge } from "./calls.ts";
+import { checkEnd } from "../checkers/liveness.ts";
+import { violate, Violation } from "../checkers/rules.ts";
+import type { Rule } from "../checkers/rules.ts";
+import { checkAcknowledged, checkInProgress, observers } from "../checkers/safety.ts";
+import type { Worker } from "../seeded-bugs/load-worker.ts";
+import { acknowledge } from "../world/calls.ts";
+import { createEnvironment, virtualTimers } from "../world/environment.ts";
+import type { ExecutionEnvironment } from "../world/environment.ts";
+import type { Scenario } from "../world/scenario.ts";
+import { possibleSteps } from "../world/steps.ts";
+import { TIMINGS } from "../world/timings.ts";
+import { createWorld } from "../world/world.ts";
+import type { Invocation, Recorder, World } from "../world/world.ts";
 import type { Chooser } from "./choices.ts";
-import { checkEnd } from "./ending.ts";
-import { createSandbox, virtualTimers } from "./environment.ts";
-import type { Sandbox } from "./environment.ts";
-import { checkAcknowledged, checkHeld, observers } from "./invariants.ts";
-import type { Library } from "./load-worker.ts";
-import type { Plan } from "./plan.ts";
-import { breach, Violation } from "./rules.ts";
-import type { Rule } from "./rules.ts";
-import { possibleSteps } from "./steps.ts";
-import { TIMINGS } from "./timings.ts";
-import { createWorld } from "./world.ts";
-import type { Invocation, Witness, World } from "./world.ts";
 
 export type Run = {
   steps: number;
@@ -23,9 +23,9 @@ export type Run = {
 };
 
 export type RunSettings = {
-  plan: Plan;
+  scenario: Scenario;
   chooser: Chooser;
-  witness: Witness;
+  recorder: Recorder;
   /** Every schedule is enumerated: details are fixed, and the end is not chosen. */
   exhaustive: boolean;
   /** Looks at one rule alone. */
@@ -42,10 +42,10 @@ const TOO_MANY_STEPS = 3_000;
 
 const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Runs schedules of one library, one at a time. */
-export function createRunner(library: Library): Runner {
-  const idle: Sandbox[] = [];
-  const busy = new Set<Sandbox>();
+/** Runs schedules of one worker, one at a time. */
+export function createRunner(worker: Worker): Runner {
+  const idle: ExecutionEnvironment[] = [];
+  const busy = new Set<ExecutionEnvironment>();
   let world: World;
   let broken: Violation | undefined;
   virtualTimers(() => world.now);
@@ -57,10 +57,11 @@ export function createRunner(library: Library): Runner {
     if (!message) return;
     const what = branchOf(line);
     inWorld.logged.set(message, String(line["message"]));
-    inWorld.witness.count(what);
-    inWorld.witness.tell?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
-    if (line["decision"] === "in_progress") guard(() => checkHeld(inWorld, invocation, message));
-    if (line["kind"] === "unexpected") guard(() => breach(inWorld, "planned", what));
+    inWorld.recorder.count(what);
+    inWorld.recorder.trace?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
+    if (line["decision"] === "in_progress")
+      guard(() => checkInProgress(inWorld, invocation, message));
+    if (line["kind"] === "unexpected") guard(() => violate(inWorld, "planned", what));
   };
 
   const guard = (check: () => void): void => {
@@ -73,11 +74,11 @@ export function createRunner(library: Library): Runner {
   };
 
   const start = (inWorld: World, invocation: Invocation): void => {
-    const sandbox = idle.pop() ?? createSandbox(library, onLine);
-    busy.add(sandbox);
+    const environment = idle.pop() ?? createEnvironment(worker, onLine);
+    busy.add(environment);
     const ended = (failed: readonly string[]) => {
-      busy.delete(sandbox);
-      idle.push(sandbox);
+      busy.delete(environment);
+      idle.push(environment);
       for (const { message } of invocation.deliveries) {
         // Also of a worker that was given up, whose answer nobody reads any more.
         if (failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
@@ -86,23 +87,23 @@ export function createRunner(library: Library): Runner {
       if (invocation.state === "running") acknowledge(inWorld, invocation, failed);
       if (invocation.state === "abandoned") invocation.state = "dead";
     };
-    sandbox.invoke(inWorld, invocation).then(
+    environment.invoke(inWorld, invocation).then(
       ({ batchItemFailures }) => ended(batchItemFailures.map((one) => one.itemIdentifier)),
       (error: unknown) => {
         const { name, message } = error as Error;
-        if (name === "Unavailable") inWorld.witness.count("batch failed as a whole");
-        else guard(() => breach(inWorld, "planned", `${name}: ${message}`));
+        if (name === "Unavailable") inWorld.recorder.count("batch failed as a whole");
+        else guard(() => violate(inWorld, "planned", `${name}: ${message}`));
         ended(invocation.deliveries.map((delivery) => delivery.message.sqsMessageId));
       },
     );
   };
 
   return async (settings) => {
-    const { plan, chooser, witness, exhaustive, known, only } = settings;
+    const { scenario, chooser, recorder, exhaustive, known, only } = settings;
     const { mostSteps = TOO_MANY_STEPS } = settings;
     const { choose } = chooser;
     const vary = exhaustive ? () => 0 : (options: number) => choose(Array(options).fill(1));
-    world = createWorld(plan, TIMINGS, choose, vary, witness, observers, only);
+    world = createWorld(scenario, TIMINGS, choose, vary, recorder, observers, only);
     broken = undefined;
     // What still waits in the last schedule's world waits for ever.
     idle.push(...busy);
@@ -110,13 +111,13 @@ export function createRunner(library: Library): Runner {
     let steps = 0;
     try {
       for (;;) {
-        const open = world.received <= plan.deliveries;
+        const open = world.received <= scenario.deliveries;
         if (!open) world.faultsLeft = 0;
         const possible = possibleSteps(world, start);
         if (possible.length === 0) break;
         if (steps >= mostSteps) {
           if (mostSteps < TOO_MANY_STEPS) return { steps, merged: true };
-          breach(world, "ends", `not after ${steps} steps`);
+          violate(world, "ends", `not after ${steps} steps`);
           break;
         }
         if (known?.(world, steps)) return { steps, merged: true };

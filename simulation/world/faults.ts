@@ -1,8 +1,8 @@
 // What can go wrong with a request, at every await.
 
+import type { Failure } from "../models/stripe.ts";
 import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
-import { MINUTE } from "./plan.ts";
-import type { Failure } from "./stripe.ts";
+import { MINUTE } from "./scenario.ts";
 import type { Call, World } from "./world.ts";
 
 export type Fault = {
@@ -10,7 +10,7 @@ export type Fault = {
   services: readonly Call["service"][];
   /** Stripe's own errors, by request. */
   only?: "charge";
-  strike: (world: World, call: Call) => void;
+  inject: (world: World, call: Call) => void;
 };
 
 const EVERY = ["table", "stripe", "queue"] as const;
@@ -25,7 +25,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "dies before the request",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       forget(world, call);
       kill(world, call.by);
     },
@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "dies before the reply",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       carryOut(world, call);
       forget(world, call);
       kill(world, call.by);
@@ -42,14 +42,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "freezes before the request",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       call.by.frozenAt = world.now;
     },
   },
   {
     name: "freezes before the reply",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       call.reply = carryOut(world, call);
       call.state = "answered";
       call.by.frozenAt = world.now;
@@ -58,14 +58,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "request lost",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       hand(world, call, connectionLost(call));
     },
   },
   {
     name: "reply lost",
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       carryOut(world, call);
       hand(world, call, connectionLost(call));
     },
@@ -73,14 +73,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "request never arrives",
     services: EVERY,
-    strike(_world, call) {
+    inject(_world, call) {
       call.state = "lost";
     },
   },
   {
     name: "slow",
     services: [...EVERY, "poller"],
-    strike(world, call) {
+    inject(world, call) {
       world.writer = call.by;
       call.finish = call.receive();
       call.finishBy = world.now + SLOWEST_MS;
@@ -90,7 +90,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "reply lost, sent again by the client", // the SDK's retry; for Stripe a stale socket
     services: EVERY,
-    strike(world, call) {
+    inject(world, call) {
       carryOut(world, call);
       hand(world, call, carryOut(world, call));
     },
@@ -98,7 +98,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "throttled",
     services: ["table", "queue"],
-    strike(world, call) {
+    inject(world, call) {
       const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
       hand(world, call, { error });
     },
@@ -121,7 +121,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "acknowledgement lost",
     services: ["poller"],
-    strike(world, call) {
+    inject(world, call) {
       forget(world, call);
     },
   },
@@ -131,7 +131,7 @@ function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
   return {
     name: `Stripe answers ${name}`,
     services: ["stripe"],
-    strike(world, call) {
+    inject(world, call) {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
       const value = world.stripe.failing(call.request, { ...failure, stored: false }, false);
       hand(world, call, { value });
@@ -145,11 +145,11 @@ function stripeStores(what: string, charges: boolean): Fault {
     name: `Stripe answers ${what}`,
     services: ["stripe"],
     only: "charge",
-    strike(world, call) {
+    inject(world, call) {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
       world.writer = call.by;
       const customer = new URLSearchParams(call.request.body).get("customer") ?? "";
-      world.stuck.add(customer);
+      world.poisoned.add(customer);
       hand(world, call, { value: world.stripe.failing(call.request, failure, charges) });
     },
   };

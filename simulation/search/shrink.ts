@@ -1,15 +1,15 @@
 // Makes a schedule that breaks an invariant shorter, as long as it breaks the same one.
 
+import type { Rule } from "../checkers/rules.ts";
 import { replay } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
-import type { Rule } from "./rules.ts";
 import type { Runner } from "./schedule.ts";
 
 const MOST_TRIES = 4_000;
 
-/** The shortest schedule that was found: fewest steps, then fewest choices off the good day. */
+/** The shortest schedule that was found: fewest steps, then fewest choices other than the fault-free one. */
 export async function shrink(run: Runner, schedule: Schedule, only?: Rule): Promise<Schedule> {
-  const observed = { only, witness: { count: () => {}, digests: false } };
+  const observed = { only, recorder: { count: () => {}, digests: false } };
   const first = (await replay(run, schedule, observed)).violation;
   let best = schedule;
   let bestScore = Infinity;

@@ -1,8 +1,8 @@
 // The timings that the simulation plays with, written out: the defaults as they are shipped. The
-// plans and the rules hold moments on both sides of them, which another deployment's would move.
+// scenarios and the rules hold moments on both sides of them, which another deployment's would move.
 
-import type { Timings } from "../lib/timing/timing.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "./plan.ts";
+import type { Timings } from "../../lib/timing/timing.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "./scenario.ts";
 
 export const TIMINGS: Readonly<Timings> = {
   stripeTimeoutMs: 20 * SECOND,

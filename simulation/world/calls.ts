@@ -1,38 +1,39 @@
-// How a request under way ends: with its reply, with its caller's death, or too late.
+// How a request in flight ends: with its reply, with its caller's death, or too late.
 
-import { checkAcknowledged } from "./invariants.ts";
-import { START } from "./plan.ts";
+import { checkAcknowledged } from "../checkers/safety.ts";
+import { START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";
 
 /** Carries a request out, and answers. */
 export function answer(world: World, call: Call): void {
-  const reply = call.reply ?? (isDown(world, call) ? refused(world, call) : carryOut(world, call));
+  const reply =
+    call.reply ?? (isDown(world, call) ? unavailable(world, call) : carryOut(world, call));
   hand(world, call, reply);
 }
 
-function isDown({ plan, now }: World, { request }: Call): boolean {
-  const [from, until] = plan.stripeDown ?? [0, 0];
+function isDown({ scenario, now }: World, { request }: Call): boolean {
+  const [from, until] = scenario.stripeDown ?? [0, 0];
   return request !== undefined && now >= START + from && now < START + until;
 }
 
-function refused({ stripe, witness }: World, { by, name, request }: Call): Reply {
+function unavailable({ stripe, recorder }: World, { by, name, request }: Call): Reply {
   if (!request) throw new Error("Bug! Only Stripe is down.");
   const value = stripe.failing(request, { status: 503, type: "api_error", stored: false }, false);
-  witness.tell?.(by.name, `${name}: ${describe({ value })}`);
+  recorder.trace?.(by.name, `${name}: ${describe({ value })}`);
   return { value };
 }
 
 /** Carries a request out, if that has not been done, as its caller. */
 export function carryOut(world: World, call: Call): Reply {
   world.writer = call.by;
-  const { tell } = world.witness;
+  const { trace } = world.recorder;
   try {
     const reply = (call.finish ?? call.receive())();
-    tell?.(call.by.name, `${call.name}: ${describe(reply)}`);
+    trace?.(call.by.name, `${call.name}: ${describe(reply)}`);
     return reply;
   } catch (violation) {
-    tell?.(call.by.name, call.name);
+    trace?.(call.by.name, call.name);
     throw violation;
   }
 }
@@ -41,7 +42,7 @@ export function carryOut(world: World, call: Call): Reply {
 export function hand(world: World, call: Call, reply: Reply): void {
   forget(world, call);
   if (!call.waiting) return;
-  if (world.witness.digests) {
+  if (world.recorder.digests) {
     remember(call.by, `${call.name} ${describe(reply)} ${world.now}`);
   }
   call.settle(reply);
@@ -52,13 +53,13 @@ export function forget(world: World, call: Call): void {
   if (index >= 0) world.calls.splice(index, 1);
 }
 
-/** The caller's patience is over. A slow request still finishes some time. */
+/** The caller gives up. A slow request is still carried out some time. */
 export function expire(world: World, call: Call): void {
-  world.witness.tell?.(call.by.name, `${call.name}: no reply in time`);
+  world.recorder.trace?.(call.by.name, `${call.name}: no reply in time`);
   const { settle } = call;
   if (call.state !== "slow") forget(world, call);
   call.waiting = false;
-  if (world.witness.digests) remember(call.by, `${call.name} timeout ${world.now}`);
+  if (world.recorder.digests) remember(call.by, `${call.name} timeout ${world.now}`);
   settle({ error: timeoutOf(call) });
 }
 

@@ -2,14 +2,14 @@
 
 import { expire, finish, kill } from "./calls.ts";
 import { LONGEST_FREEZE_MS } from "./faults.ts";
-import { START } from "./plan.ts";
+import { START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
 import type { Invocation, World } from "./world.ts";
 
 /** The frozen worker goes on. What it waited for too long has failed by now. */
 export function thaw(world: World, invocation: Invocation): void {
   disturbed(world);
-  world.witness.tell?.(invocation.name, "thaws");
+  world.recorder.trace?.(invocation.name, "thaws");
   invocation.frozenAt = undefined;
   for (const call of world.calls.filter(({ by }) => by === invocation)) {
     const late = call.waiting && call.timesOutAt <= world.now;
@@ -57,7 +57,10 @@ export function advance(world: World, instant: number): void {
     const { state, deadline, frozenAt } = invocation;
     const frozen = frozenAt !== undefined;
     if (state === "running" && deadline <= world.now) {
-      world.witness.tell?.(invocation.name, frozen ? "is given up while frozen" : "is out of time");
+      world.recorder.trace?.(
+        invocation.name,
+        frozen ? "is given up while frozen" : "is out of time",
+      );
       if (frozen) invocation.state = "abandoned";
       else kill(world, invocation);
     }
@@ -75,14 +78,14 @@ export function advance(world: World, instant: number): void {
     const sent = world.sendsLeft.shift();
     if (!sent) break;
     const { sqsMessageId } = world.queue.send(sent);
-    world.witness.tell?.(
+    world.recorder.trace?.(
       "producer",
       `sends ${sent.messageId} over ${sent.amount} as ${sqsMessageId}`,
     );
   }
   while (world.redrivesLeft[0] !== undefined && START + world.redrivesLeft[0] <= world.now) {
     world.redrivesLeft.shift();
-    world.witness.tell?.("operator", "moves the dead-letter queue back");
+    world.recorder.trace?.("operator", "moves the dead-letter queue back");
     world.queue.redrive();
   }
 }

@@ -1,4 +1,4 @@
-// Stripe in memory: PaymentIntents, idempotency keys and the ledger that everything is judged by.
+// Stripe in memory: PaymentIntents, idempotency keys and the ledger that everything is checked against.
 // https://docs.stripe.com/api/idempotent_requests
 
 import { confirmed, declineError, errorBody, settled } from "./stripe-objects.ts";
@@ -103,7 +103,7 @@ export function createStripe({
     receive,
     failing(request, { status, type, code, stored }, charges) {
       const response = responding(status, errorBody(type, code));
-      if (!stored) return response; // refused at the door: no key is used
+      if (!stored) return response; // answered before a key is used
       if (request.method === "GET") return response;
       const admitted = admit(request);
       if (admitted && "status" in admitted) return admitted;

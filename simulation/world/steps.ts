@@ -1,4 +1,4 @@
-// What can happen next, in a fixed order: option 0 is what happens on a good day.
+// What can happen next, in a fixed order: option 0 is the fault-free step.
 
 import { answer, expire, finish } from "./calls.ts";
 import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
@@ -37,7 +37,7 @@ export function possibleSteps(world: World, start: Start): Step[] {
   }
   const waitingSince = receives(world, start, steps);
   const next = busy ? Infinity : nextInstant(world);
-  const inTime = next < waitingSince + world.plan.longestBacklogMs;
+  const inTime = next < waitingSince + world.scenario.longestBacklogMs;
   if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next) });
   if (world.faultsLeft > 0) faults(world, start, steps);
   return steps;
@@ -52,8 +52,8 @@ function faults(world: World, start: Start, steps: Step[]): void {
       run() {
         world.faultsLeft -= 1;
         const what = call ? `${name} (${call.name})` : name;
-        world.witness.count(what);
-        world.witness.tell?.("fault", what);
+        world.recorder.count(what);
+        world.recorder.trace?.("fault", what);
         run();
         disturbed(world);
       },
@@ -63,7 +63,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
     if (call.state !== "sent" || call.by.frozenAt !== undefined || !call.waiting) continue;
     for (const fault of FAULTS) {
       const hits = fault.services.includes(call.service) && (fault.only ?? call.name) === call.name;
-      if (hits) push(fault.name, () => fault.strike(world, call), call);
+      if (hits) push(fault.name, () => fault.inject(world, call), call);
     }
   }
   for (const message of world.queue.messages) {
@@ -77,12 +77,12 @@ function faults(world: World, start: Start, steps: Step[]): void {
       push(DELIVERED_TWICE, () => deliver(world, slot, [message], start));
     }
   }
-  const struck = steps.slice(first);
-  for (const step of struck)
-    step.weight *= ordinary / (world.plan.stepsPerFault - 1) / struck.length;
+  const injected = steps.slice(first);
+  for (const step of injected)
+    step.weight *= ordinary / (world.scenario.stepsPerFault - 1) / injected.length;
 }
 
-/** Requests that few schedules come to are struck more often. */
+/** Requests that few schedules come to are injected more often. */
 const RARE: Readonly<Record<string, number>> = {
   "look up": 12,
   "take over": 4,
@@ -91,9 +91,9 @@ const RARE: Readonly<Record<string, number>> = {
   complete: 2,
 };
 
-function freeSlots({ plan, invocations }: World): number[] {
+function freeSlots({ scenario, invocations }: World): number[] {
   const clocks = new Set<number>();
-  return plan.clocks.flatMap((clock, slot) => {
+  return scenario.clocks.flatMap((clock, slot) => {
     const taken = invocations.some((one) => one.slot === slot && one.state === "running");
     if (taken || clocks.has(clock)) return []; // two free workers with one clock are the same
     clocks.add(clock);
@@ -107,7 +107,7 @@ function receives(world: World, start: Start, steps: Step[]): number {
   const slots = visible.length > 0 ? freeSlots(world) : [];
   const [first] = visible;
   if (!first || slots.length === 0) return Infinity;
-  const { batchSize } = world.plan;
+  const { batchSize } = world.scenario;
   for (const slot of slots) {
     for (const message of batchSize > 1 ? [first] : visible) {
       const run = () => {
@@ -132,11 +132,11 @@ function deliver(world: World, slot: number, messages: Message[], start: Start):
   const what = messages.map(
     (message) => `${message.sqsMessageId} (receive ${message.receiveCount})`,
   );
-  world.witness.tell?.(name, `receives ${what.join(", ")}`);
+  world.recorder.trace?.(name, `receives ${what.join(", ")}`);
   const receipts = deliveries.map(({ receipt }) => receipt);
   const invocation: Invocation = {
     name,
-    key: `${receipts.join("+")}@${world.plan.clocks[slot]}`,
+    key: `${receipts.join("+")}@${world.scenario.clocks[slot]}`,
     slot,
     deadline,
     state: "running",

@@ -1,7 +1,7 @@
 // Takes the place of lib/stripe/http-client.ts in the simulation: stripe-node runs as it is, on a
 // connection that the scheduler answers.
 
-import type { Request, Response } from "./stripe.ts";
+import type { Request, Response } from "../models/stripe.ts";
 
 type Send = (request: Request, timeoutMs: number) => Promise<Response>;
 

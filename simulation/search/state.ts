@@ -1,7 +1,7 @@
 // A world's state as one number: two schedules that come to the same state go on alike.
 
-import { hasReason, mustSucceed } from "./ending.ts";
-import type { World } from "./world.ts";
+import { hasReason, mustSucceed } from "../checkers/liveness.ts";
+import type { World } from "../world/world.ts";
 
 /** 53 bits of the state: with a million states, one false match in ten thousand explorations. */
 export function stateOf(world: World): number {
@@ -39,7 +39,7 @@ export function stateOf(world: World): number {
           [key, state, deadline, frozenAt, seen].join(),
         )
         .toSorted(),
-      [...world.stuck],
+      [...world.poisoned],
     ]),
   );
 }

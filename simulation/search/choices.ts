@@ -3,7 +3,7 @@
 
 import { seededRandom } from "./random.ts";
 
-/** Picks one of several options, by its index; option 0 is what happens on a good day. */
+/** Picks one of several options, by its index; option 0 is the fault-free step. */
 export type Choose = (weights: readonly number[]) => number;
 
 export type Chooser = {

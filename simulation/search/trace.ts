@@ -1,7 +1,7 @@
 // A schedule as a table that a person can follow: when, who, what.
 
-import { DAY, HOUR, MINUTE, SECOND, START } from "./plan.ts";
-import type { World } from "./world.ts";
+import { DAY, HOUR, MINUTE, SECOND, START } from "../world/scenario.ts";
+import type { World } from "../world/world.ts";
 
 export type TraceLine = { at: number; who: string; what: string };
 
@@ -30,14 +30,14 @@ function elapsed(at: number): string {
 /** Collects the lines of a world that does not exist yet. */
 export function collectTrace(): {
   lines: TraceLine[];
-  tell: (who: string, what: string) => void;
+  record: (who: string, what: string) => void;
   watch: (world: World) => void;
 } {
   const lines: TraceLine[] = [];
   let watched: World | undefined;
   return {
     lines,
-    tell: (who, what) => lines.push({ at: watched?.now ?? START, who, what }),
+    record: (who, what) => lines.push({ at: watched?.now ?? START, who, what }),
     watch(world) {
       watched = world;
     },

@@ -2,30 +2,30 @@
 
 import { parentPort } from "node:worker_threads";
 
+import type { Rule } from "../checkers/rules.ts";
+import { SEEDED_BUGS } from "../seeded-bugs.ts";
+import { loadWorker } from "../seeded-bugs/load-worker.ts";
 import { drawn } from "./choices.ts";
 import { explore } from "./explore.ts";
-import { loadLibrary } from "./load-worker.ts";
-import { exhaustivePlans } from "./plans.ts";
 import { codeOf, runRandom } from "./replay.ts";
 import type { Schedule } from "./replay.ts";
-import type { Rule } from "./rules.ts";
+import { exhaustiveScenarios } from "./scenarios.ts";
 import { createRunner } from "./schedule.ts";
 import type { Runner } from "./schedule.ts";
-import { SEEDED_BUGS } from "./seeded-bugs.ts";
 import { shrink } from "./shrink.ts";
 
-/** Seeds, or every schedule of a plan; with a mistake, on lib/ with that mistake in it. */
+/** Seeds, or every schedule of a scenario; with a bug, on lib/ with that bug in it. */
 export type Task = {
   /** Faults at most. */
   depth: number;
-  mistake?: string;
+  bug?: string;
   /** Looks at one rule alone. */
   only?: Rule | undefined;
 } & (
   | { kind: "random"; from: number; to: number }
   | {
       kind: "explore";
-      plan: string;
+      scenario: string;
       shortest?: boolean;
       mostSteps?: number;
     }
@@ -49,9 +49,9 @@ const runners = new Map<string | undefined, Promise<Runner>>();
 function runnerFor(name: string | undefined): Promise<Runner> {
   const known = runners.get(name);
   if (known) return known;
-  const mistake = SEEDED_BUGS.find((one) => one.name === name);
-  if (name !== undefined && !mistake) throw new Error(`There is no mistake "${name}".`);
-  const runner = loadLibrary(mistake).then(createRunner);
+  const bug = SEEDED_BUGS.find((one) => one.name === name);
+  if (name !== undefined && !bug) throw new Error(`There is no bug "${name}".`);
+  const runner = loadWorker(bug).then(createRunner);
   runners.set(name, runner);
   return runner;
 }
@@ -59,7 +59,7 @@ function runnerFor(name: string | undefined): Promise<Runner> {
 const PROGRESS_EVERY = 200;
 
 async function perform(task: Task, onProgress: (schedules: number) => void): Promise<Report> {
-  const run = await runnerFor(task.mistake);
+  const run = await runnerFor(task.bug);
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   const report: Report = { task, schedules: 0, steps: 0, states: 0, counts };
@@ -70,10 +70,10 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
   };
 
   if (task.kind === "explore") {
-    const plan = exhaustivePlans(depth).find(({ name }) => name === task.plan);
-    if (!plan) throw new Error(`There is no plan "${task.plan}".`);
+    const scenario = exhaustiveScenarios(depth).find(({ name }) => name === task.scenario);
+    if (!scenario) throw new Error(`There is no scenario "${task.scenario}".`);
     const { shortest = false, mostSteps } = task;
-    const result = await explore(run, plan, {
+    const result = await explore(run, scenario, {
       count,
       only,
       shortest,
@@ -87,15 +87,15 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
     return report;
   }
 
-  const witness = { count, digests: false };
+  const recorder = { count, digests: false };
   for (let seed = task.from; seed < task.to; seed++) {
     const chooser = drawn(seed);
-    const { violation, steps } = await runRandom(run, chooser, depth, { witness, only });
+    const { violation, steps } = await runRandom(run, chooser, depth, { recorder, only });
     report.schedules += 1;
     report.steps += steps;
     if (report.schedules % PROGRESS_EVERY === 0) onProgress(PROGRESS_EVERY);
     if (!violation) continue;
-    const schedule = { plan: "random", depth, choices: chooser.taken };
+    const schedule = { scenario: "random", depth, choices: chooser.taken };
     found(await shrink(run, schedule, only), violation, steps);
     if (report.found) report.found.seed = seed;
     break;
@@ -103,7 +103,7 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
   return report;
 }
 
-// Stack traces are dear where an exception is an everyday answer, as a failed condition is.
+// Stack traces are expensive, and a failed condition is an everyday answer.
 Error.stackTraceLimit = 0;
 
 const say = (word: Word): void => parentPort?.postMessage(word);
@@ -112,7 +112,7 @@ parentPort?.on("message", (task: Task) => {
   perform(task, (progress) => say({ progress })).then(
     (done) => say({ done }),
     (error: unknown) => {
-      throw error; // ends the thread, and the pool hears of it
+      throw error; // ends the thread, which the pool notices
     },
   );
 });

@@ -1,18 +1,18 @@
-// A worker's sandbox: the real handler, with clients whose every request waits for the scheduler.
+// A worker's execution environment: the real handler, with clients whose every request waits for the scheduler.
 
 import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
 
+import type { Request, Response } from "../models/stripe.ts";
+import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { connectNextClient } from "./connection.ts";
-import type { Library } from "./load-worker.ts";
-import { bodyOf } from "./plan.ts";
-import type { Request, Response } from "./stripe.ts";
+import { bodyOf } from "./scenario.ts";
 import { TIMINGS } from "./timings.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";
 
-export type Sandbox = {
+export type ExecutionEnvironment = {
   /** Runs the handler; never settles once its invocation is dead. */
   invoke: (world: World, invocation: Invocation) => Promise<SQSBatchResponse>;
 };
@@ -25,13 +25,11 @@ type Line = { decision?: string; sqsMessageId?: string };
 /** The handler's own virtual timeouts: what a client reads from its abort signal. */
 type VirtualSignal = { timeoutMs: number };
 
-/**
- * One sandbox, used by one invocation at a time. `onLine` is told of the handler's log lines.
- */
-export function createSandbox(
-  library: Library,
+/** One environment, used by one invocation at a time. `onLine` gets the handler's log lines. */
+export function createEnvironment(
+  worker: Worker,
   onLine: (world: World, invocation: Invocation, line: Line) => void,
-): Sandbox {
+): ExecutionEnvironment {
   let world: World;
   let invocation: Invocation;
   let owners = 0;
@@ -91,13 +89,13 @@ export function createSandbox(
     return call("stripe", name, timeoutMs, receive, request);
   });
 
-  const handler = library.sqsHandler({
-    records: library.recordsTable(table as unknown as DynamoDBDocumentClient, "records"),
-    charges: library.stripeCharges(library.fixedKey("rk_test_simulation")),
+  const handler = worker.sqsHandler({
+    records: worker.recordsTable(table as unknown as DynamoDBDocumentClient, "records"),
+    charges: worker.stripeCharges(worker.fixedKey("rk_test_simulation")),
     timings: TIMINGS,
     queue: { client: queue as unknown as SQSClient, url: "https://queue.test/payments" },
     functionName: "payment-worker",
-    now: () => world.now + (world.plan.clocks[invocation.slot] ?? 0),
+    now: () => world.now + (world.scenario.clocks[invocation.slot] ?? 0),
     random: () => JITTER[world.vary(JITTER.length)] ?? 0,
     newOwner() {
       const owner = `${invocation.key}/${++owners}`;

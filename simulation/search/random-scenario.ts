@@ -1,10 +1,10 @@
-// A plan drawn by choices: beyond the exhaustive bound, several ids, batches, weeks. Every plan
+// A scenario drawn by choices: beyond the exhaustive bound, several ids, batches, weeks. Every scenario
 // takes the same number of choices, used or not: then one can be changed without moving the others,
 // and a schedule can be made shorter.
 
+import { DAY, HOUR, MINUTE, SECOND } from "../world/scenario.ts";
+import type { Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "./plan.ts";
-import type { Plan, Send } from "./plan.ts";
 
 /** One of the values, the first as often as all others together. */
 const usually = <T>(choose: Choose, ...values: readonly [T, ...T[]]): T => {
@@ -15,8 +15,8 @@ const usually = <T>(choose: Choose, ...values: readonly [T, ...T[]]): T => {
 const oneOf = <T>(choose: Choose, values: readonly [T, ...T[]], weights?: number[]): T =>
   values[choose(weights ?? Array<number>(values.length).fill(1))] ?? values[0];
 
-/** Draws a plan with at most `depth` faults. */
-export function randomPlan(choose: Choose, depth: number): Plan {
+/** Draws a scenario with at most `depth` faults. */
+export function randomScenario(choose: Choose, depth: number): Scenario {
   const either = () => oneOf(choose, [true, false]);
   const ids = oneOf(choose, [1, 2, 3], [6, 2, 1]);
   const sends = Array.from({ length: 3 }, (_, i) => sendsOf(choose, `pay-${i + 1}`));

@@ -1,4 +1,4 @@
-// A plan: what is sent, to whom, and what the world is like. A schedule is one way it can go.
+// A scenario: what is sent, to whom, and what the world is like. A schedule is one way it can go.
 
 export type Send = {
   /** ms after the start. */
@@ -12,11 +12,11 @@ export type Send = {
   createdAt: number;
   /** Sent through SNS, which wraps it and mints an id of its own. */
   wrapped?: boolean;
-  /** The worker must refuse it. */
+  /** Invalid: the worker must never charge it. */
   invalid?: boolean;
 };
 
-export type Plan = {
+export type Scenario = {
   name: string;
   sends: readonly Send[];
   /** One for each worker that may run at once: how far its clock is off, in ms. */
@@ -38,7 +38,7 @@ export type Plan = {
   stepsPerFault: number;
   /** Faults at most. */
   faults: number;
-  /** Faults may strike until the queue has delivered this often. */
+  /** Faults may inject until the queue has delivered this often. */
   deliveries: number;
 };
 

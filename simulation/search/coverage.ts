@@ -1,6 +1,6 @@
-// What the schedules went through: every fault at every request, every ending of a delivery.
+// What the schedules went through: every fault at every request, every delivery result.
 
-import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
+import { DELIVERED_TWICE, FAULTS } from "../world/faults.ts";
 
 const REQUESTS = {
   table: ["put", "take over", "complete", "release"],
@@ -9,8 +9,8 @@ const REQUESTS = {
   poller: ["acknowledge", "return"],
 } as const;
 
-/** How a delivery can end. Stripe's own conflict is not here: the fingerprint keeps it away. */
-const ENDINGS = [
+/** Stripe's own conflict is not here: the fingerprint prevents it. */
+const RESULTS = [
   "completed: succeeded",
   "completed: processing",
   "completed: requires_action",
@@ -40,8 +40,10 @@ const CIRCUMSTANCES = ["after a takeover", "after a lookup"];
 
 type Counts = ReadonlyMap<string, number>;
 
-/** How often each fault struck each request; undefined where it cannot. */
-export function strikes(counts: Counts): { fault: string; at: Map<string, number | undefined> }[] {
+/** How often each fault was injected into each request; undefined where it cannot be. */
+export function injections(
+  counts: Counts,
+): { fault: string; at: Map<string, number | undefined> }[] {
   const rows = FAULTS.map(({ name, services, only }) => {
     const hit = new Set(services.flatMap((service): readonly string[] => REQUESTS[service]));
     const at = Object.values(REQUESTS)
@@ -58,14 +60,14 @@ export function strikes(counts: Counts): { fault: string; at: Map<string, number
   ];
 }
 
-/** How often a delivery ended in each way, and in which circumstances. */
-export function endings(counts: Counts): Map<string, number> {
+/** How often each delivery result occurred, and in which circumstances. */
+export function results(counts: Counts): Map<string, number> {
   const total = (matches: (what: string) => boolean): number =>
     [...counts].reduce((sum, [what, times]) => sum + (matches(what) ? times : 0), 0);
   return new Map([
-    ...ENDINGS.map((ending): [string, number] => [
-      ending,
-      total((what) => what.split(", after")[0] === ending),
+    ...RESULTS.map((result): [string, number] => [
+      result,
+      total((what) => what.split(", after")[0] === result),
     ]),
     ...CIRCUMSTANCES.map((suffix): [string, number] => [
       suffix,
@@ -74,35 +76,37 @@ export function endings(counts: Counts): Map<string, number> {
   ]);
 }
 
-/** What never happened: `fault (request)` and endings. */
+/** What never happened: `fault (request)` and results. */
 export function missed(counts: Counts): string[] {
-  const faults = strikes(counts).flatMap(({ fault, at }) =>
+  const faults = injections(counts).flatMap(({ fault, at }) =>
     [...at].filter(([, times]) => times === 0).map(([request]) => `${fault} (${request})`),
   );
-  const ends = [...endings(counts)].filter(([, times]) => times === 0).map(([ending]) => ending);
+  const ends = [...results(counts)].filter(([, times]) => times === 0).map(([result]) => result);
   return [...faults, ...ends];
 }
 
 /** Both as tables. */
 export function formatCoverage(counts: Counts): string {
-  const rows = strikes(counts);
+  const rows = injections(counts);
   const requests = Object.values(REQUESTS).flat();
   const table = rows.map(({ fault, at }) => {
     if (at.has("")) return `  ${fault.padEnd(WIDE)}${cell(at.get(""))}`;
     return `  ${fault.padEnd(WIDE)}${requests.map((request) => cell(at.get(request))).join("  ")}`;
   });
   const titles = requests.map((request) => SHORT[request].padStart(6)).join("  ");
-  const ends = [...endings(counts)].map(
-    ([ending, times]) => `  ${ending.padEnd(WIDE)}${cell(times)}`,
+  const ends = [...results(counts)].map(
+    ([result, times]) => `  ${result.padEnd(WIDE)}${cell(times)}`,
   );
   const never = missed(counts);
   return [
-    `Faults, by the request that they struck:`,
+    `Faults, by the request that failed:`,
     `  ${"".padEnd(WIDE)}${titles}`,
     ...table,
-    `Endings of a delivery:`,
+    `Delivery results:`,
     ...ends,
-    never.length === 0 ? "Every fault and every ending happened." : `Never: ${never.join(", ")}.`,
+    never.length === 0
+      ? "Every fault and every delivery result happened."
+      : `Never: ${never.join(", ")}.`,
   ].join("\n");
 }
 
