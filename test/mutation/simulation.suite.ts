@@ -7,8 +7,8 @@ import * as keys from "../../lib/stripe/api-key.ts";
 import * as charges from "../../lib/stripe/charges.ts";
 import { drawn } from "../../simulation/search/choices.ts";
 import { explore } from "../../simulation/search/explore.ts";
-import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
 import { runRandom } from "../../simulation/search/replay.ts";
+import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
 import { createRunner } from "../../simulation/search/schedule.ts";
 
 vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/world/connection.ts"));
