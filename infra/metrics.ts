@@ -1,9 +1,7 @@
-// The metrics that the worker writes into its log, as CloudWatch sees them.
-
 import type { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 
-import type { QueueConsumer } from "./queue-consumer.ts";
+import type { Worker } from "./queue-consumer.ts";
 
 /** The namespace of the metrics that the worker writes into its log, each for its function. */
 const NAMESPACE = "PaymentWorker";
@@ -27,7 +25,7 @@ export type WorkerMetric =
 
 /** How often something happened in a period. */
 export function count(
-  worker: QueueConsumer,
+  worker: Worker,
   metricName: WorkerMetric,
   period: Duration,
 ): cloudwatch.Metric {
@@ -36,7 +34,7 @@ export function count(
 
 /** The greatest value in a period. */
 export function maximum(
-  worker: QueueConsumer,
+  worker: Worker,
   metricName: WorkerMetric,
   period: Duration,
 ): cloudwatch.Metric {
@@ -45,7 +43,7 @@ export function maximum(
 
 /** Time from claim to recorded outcome, in ms; `statistic` is a percentile such as `p99`. */
 export function claimToComplete(
-  worker: QueueConsumer,
+  worker: Worker,
   statistic: string,
   period: Duration,
 ): cloudwatch.Metric {
@@ -59,7 +57,7 @@ export function claimToComplete(
 
 /** A counter split by one more dimension: every value that occurred is a line of its own. */
 export function countBy(
-  worker: QueueConsumer,
+  worker: Worker,
   metricName: WorkerMetric,
   dimension: "rule" | "kind",
   period: Duration,
@@ -74,7 +72,7 @@ export function countBy(
 }
 
 function workerMetric(
-  worker: QueueConsumer,
+  worker: Worker,
   props: Omit<cloudwatch.MetricProps, "namespace" | "dimensionsMap">,
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({

@@ -1,7 +1,7 @@
 import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
 import { deadLetterQueueOf, groupByReason, readDeadLetters } from "../queue/dead-letters.ts";
 import type { DeadLetter } from "../queue/dead-letters.ts";
-import type { Depth, Look } from "../queue/peek.ts";
+import type { Depth, Peek } from "../queue/peek.ts";
 // payments dlq: what is in the dead-letter queue, and why.
 import { readArguments, UsageError } from "../terminal/command.ts";
 import { interruptSignal } from "../terminal/interrupt.ts";
@@ -45,19 +45,19 @@ export async function run(args: string[]): Promise<void> {
   }
   const target = await findTarget(values);
   const signal = interruptSignal();
-  const { letters, depth, look } = await readDeadLetters(deadLetterQueueOf(target), signal);
+  const { letters, depth, peek } = await readDeadLetters(deadLetterQueueOf(target), signal);
   const now = Date.now();
 
   if (values.json) {
     printJson({
       messages: letters.map((letter) => forScripts(letter, now, depth)),
-      complete: look.complete,
+      complete: peek.complete,
     });
   } else {
     const text = values.summary ? summary(letters, now, depth) : list(letters, now, depth);
     process.stdout.write(`${text}\n`);
   }
-  for (const warning of warnings(look, depth)) process.stderr.write(`${warning}\n`);
+  for (const warning of warnings(peek, depth)) process.stderr.write(`${warning}\n`);
   if (signal.aborted) process.exitCode = 130;
 }
 
@@ -112,7 +112,7 @@ function forScripts(letter: DeadLetter, now: number, { retentionMs }: Depth) {
 }
 
 /** What a person must know about the look itself. */
-export function warnings({ complete, notGivenBack, hiddenSeconds }: Look, depth: Depth): string[] {
+export function warnings({ complete, notGivenBack, hiddenSeconds }: Peek, depth: Depth): string[] {
   return [
     ...(complete ? [] : ["The look is not complete: it was interrupted, or SQS had no room left."]),
     ...(notGivenBack > 0

@@ -10,7 +10,7 @@ import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { compareBothSides, readBothSides } from "../reconcile/gather.ts";
-import { findMessages } from "../reconcile/locate-messages.ts";
+import { locateMessages } from "../reconcile/locate-messages.ts";
 import { createPace } from "../reconcile/pace.ts";
 import { openPartitions } from "../reconcile/partitions.ts";
 import { repairAll } from "../reconcile/repair-all.ts";
@@ -19,7 +19,7 @@ import type { Sources } from "../reconcile/verify.ts";
 import { readArguments, UsageError } from "../terminal/command.ts";
 import { readInstant } from "../terminal/instant.ts";
 import { interruptSignal } from "../terminal/interrupt.ts";
-import { printJson } from "../terminal/print.ts";
+import { printJson, say } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 
 const HELP = `
@@ -111,29 +111,24 @@ export async function run(args: string[]): Promise<void> {
   }
 
   const found = await collect(findings);
-  const whereabouts = found.counts.open ? await findMessages(target, signal) : undefined;
-  if (!values.json) report(checkpoint, found, whereabouts, findings.file);
+  const locate = found.counts.open ? await locateMessages(target, signal) : undefined;
+  if (!values.json) report(checkpoint, found, locate, findings.file);
   const repaired = values.repair
     ? await repairAll(found, findings, sources, recordTtlMs, {
         yes: values.yes,
         signal,
       })
     : [];
-  if (values.json) printJson(forScripts(checkpoint, found, whereabouts, repaired, findings.file));
+  if (values.json) printJson(forScripts(checkpoint, found, locate, repaired, findings.file));
   else for (const one of repaired) console.log(`${one.messageId}: ${one.sentence}`);
 
-  const left = found.total - (found.counts.moved_on ?? 0);
   const recorded = repaired.filter((one) => one.recorded).length;
-  if (left > recorded) process.exitCode = 3;
+  if (found.action > recorded) process.exitCode = 3;
   if (signal.aborted) process.exitCode = 130;
   if (found.total === recorded) await rm(folder, { recursive: true });
   else if (!values.repair && found.counts.not_recorded) {
-    say(`\nRecord what is charged and not recorded: ${resumeCommand(folder)} --repair`);
+    say(`\nTo record what is not recorded: ${resumeCommand(folder)} --repair`);
   }
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 async function begin(

@@ -15,7 +15,7 @@ import { readArguments, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { interruptSignal } from "../terminal/interrupt.ts";
 import { refuseEmptyIds } from "../terminal/message-id.ts";
-import { plural, printJson } from "../terminal/print.ts";
+import { plural, printJson, say } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
 import { nameOf, warnings } from "./dlq.ts";
 
@@ -94,9 +94,9 @@ export async function run(args: string[]): Promise<void> {
   const to = values.to ?? need(target, "queueUrl");
   const signal = interruptSignal();
 
-  const { letters, look, depth } = await readDeadLetters(queue, signal);
+  const { letters, peek, depth } = await readDeadLetters(queue, signal);
   const chosen = letters.filter(choice.wanted).slice(0, choice.limit);
-  for (const warning of warnings(look, depth)) say(warning);
+  for (const warning of warnings(peek, depth)) say(warning);
   if (signal.aborted) {
     say("Nothing was moved.");
     process.exitCode = 130;
@@ -126,11 +126,6 @@ export async function run(args: string[]): Promise<void> {
   }
   if (problems.length > 0 || endings.some(({ kind }) => kind !== "outcome")) process.exitCode = 3;
   if (signal.aborted) process.exitCode = 130;
-}
-
-/** For the person; stdout is the result's alone. */
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
 }
 
 function readChoice(values: {

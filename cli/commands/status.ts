@@ -4,13 +4,15 @@ import { styleText } from "node:util";
 import { Stripe } from "stripe";
 
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
+import { compareWithStripe } from "../../lib/reconcile/comparison.ts";
+import type { Comparison } from "../../lib/reconcile/comparison.ts";
+import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import type { StripeAccess } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
-import { agreementOf, describeAgreement, truthOf } from "../explain/agreement.ts";
-import type { Agreement } from "../explain/agreement.ts";
+import { describeComparison, needsAction } from "../explain/explain-difference.ts";
 import { findAtStripe, retrieveAtStripe } from "../explain/ask-stripe.ts";
 import type { Found } from "../explain/ask-stripe.ts";
 import { deadLettersOf, explainMissing, lookForDeadLetters } from "../explain/explain-missing.ts";
@@ -52,7 +54,7 @@ type Report = Explanation & {
 };
 
 type AtStripe = { intents: Found[] } & (
-  | { agreement: Agreement }
+  | { comparison: Comparison }
   /** Stripe did not answer: what it said instead. */
   | { problem: string }
 );
@@ -114,7 +116,7 @@ async function ask(
       const intent = await retrieveAtStripe(stripe, recorded);
       if (intent) intents.push(intent);
     }
-    return { agreement: agreementOf(record, intents.map(truthOf)), intents };
+    return { comparison: compareWithStripe(record, intents.map(stripeStateOf)), intents };
   } catch (error) {
     // In an outage the record is what there is to go by.
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
@@ -124,12 +126,11 @@ async function ask(
 
 function isFine(stripe: AtStripe): boolean {
   if ("problem" in stripe) return false;
-  const { kind } = stripe.agreement;
-  return kind === "agree" || kind === "nothing" || kind === "moved_on";
+  return !needsAction(stripe.comparison.kind);
 }
 
 function sentenceOf(stripe: AtStripe): string {
-  if ("agreement" in stripe) return describeAgreement(stripe.agreement);
+  if ("comparison" in stripe) return describeComparison(stripe.comparison);
   return `Stripe did not answer, so the record is all there is: ${stripe.problem}`;
 }
 
@@ -162,7 +163,7 @@ function forScripts({ messageId, state, record, deadLetters, lines, stripe }: Re
     }),
     ...(stripe && {
       stripe: {
-        agreement: "agreement" in stripe ? stripe.agreement.kind : "unknown",
+        comparison: "comparison" in stripe ? stripe.comparison.kind : "unknown",
         sentence: sentenceOf(stripe),
         paymentIntents: stripe.intents.map(({ id, status, amount, currency, created }) => ({
           id,

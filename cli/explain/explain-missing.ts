@@ -15,8 +15,8 @@ export async function lookForDeadLetters(
   signal: AbortSignal,
 ): Promise<DeadLetters> {
   try {
-    const { letters, look } = await readDeadLetters(queue, signal);
-    return { letters, complete: look.complete };
+    const { letters, peek } = await readDeadLetters(queue, signal);
+    return { letters, complete: peek.complete };
   } catch (error) {
     return { problem: (error as Error).message };
   }

@@ -8,8 +8,8 @@ import { sqsFor, tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
 import { need } from "../clients/target.ts";
 import type { Target } from "../clients/target.ts";
-import { depthOf, lookThrough } from "./peek.ts";
-import type { Depth, Look, Seen } from "./peek.ts";
+import { depthOf, peekAt } from "./peek.ts";
+import type { Depth, Peek, Received } from "./peek.ts";
 import { reasonOf } from "./reason.ts";
 import type { Reason } from "./reason.ts";
 
@@ -46,7 +46,7 @@ export function deadLetterQueueOf(target: Target): DeadLetterQueue {
 /** The reasons of a batch that was just received. `now` is in epoch ms. */
 export async function reasonsFor(
   { table, tableName, timings }: DeadLetterQueue,
-  batch: readonly Seen[],
+  batch: readonly Received[],
   now: number,
 ): Promise<DeadLetter[]> {
   const decoded = batch.map(({ body, schemaVersion }) =>
@@ -78,15 +78,15 @@ export async function reasonsFor(
 export async function readDeadLetters(
   queue: DeadLetterQueue,
   signal: AbortSignal,
-): Promise<{ letters: DeadLetter[]; depth: Depth; look: Look }> {
+): Promise<{ letters: DeadLetter[]; depth: Depth; peek: Peek }> {
   const depth = await depthOf(queue.sqs, queue.url);
   const letters: DeadLetter[] = [];
   const expected = { messages: depth.visible };
-  const look = await lookThrough(queue.sqs, queue.url, expected, signal, async (batch) => {
+  const peek = await peekAt(queue.sqs, queue.url, expected, signal, async (batch) => {
     letters.push(...(await reasonsFor(queue, batch, Date.now())));
     return { disposed: new Set(), enough: false };
   });
-  return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, look };
+  return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, peek };
 }
 
 export type Group = { code: string; why: string; next: string; letters: DeadLetter[] };

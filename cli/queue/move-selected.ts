@@ -12,15 +12,15 @@ import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 
 import { reasonsFor } from "./dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "./dead-letters.ts";
-import { lookThrough } from "./peek.ts";
-import type { Look, Seen } from "./peek.ts";
+import { peekAt } from "./peek.ts";
+import type { Peek, Received } from "./peek.ts";
 
 export type MovedSome = {
   moved: DeadLetter[];
   /** Sent, and still in the dead-letter queue too: harmless, and a further redrive removes it. */
   notDeleted: number;
   notSent: { letter: DeadLetter; problem: string }[];
-  look: Look;
+  peek: Peek;
 };
 
 /**
@@ -38,7 +38,7 @@ export async function moveSelected(
   },
   signal: AbortSignal,
 ): Promise<MovedSome> {
-  const result: Omit<MovedSome, "look"> = { moved: [], notDeleted: 0, notSent: [] };
+  const result: Omit<MovedSome, "peek"> = { moved: [], notDeleted: 0, notSent: [] };
   let taken = 0;
   let nextAt = performance.now();
 
@@ -51,11 +51,11 @@ export async function moveSelected(
   };
 
   /** True when the message has left the dead-letter queue. */
-  const moveOne = async (seen: Seen, letter: DeadLetter): Promise<boolean> => {
+  const moveOne = async (received: Received, letter: DeadLetter): Promise<boolean> => {
     await place();
     if (signal.aborted) return false;
     try {
-      await destination.sqs.send(copyOf(seen.message, destination.url));
+      await destination.sqs.send(copyOf(received.message, destination.url));
     } catch (error) {
       result.notSent.push({ letter, problem: (error as Error).message });
       return false;
@@ -64,7 +64,7 @@ export async function moveSelected(
     try {
       const { url: QueueUrl } = queue;
       await queue.sqs.send(
-        new DeleteMessageCommand({ QueueUrl, ReceiptHandle: seen.receiptHandle }),
+        new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received.receiptHandle }),
       );
       return true;
     } catch {
@@ -73,7 +73,7 @@ export async function moveSelected(
     }
   };
 
-  const look = await lookThrough(
+  const peek = await peekAt(
     queue.sqs,
     queue.url,
     { messages: choice.expected, perSecond: choice.perSecond },
@@ -83,16 +83,16 @@ export async function moveSelected(
       const disposed = new Set<string>();
       await Promise.all(
         letters.map(async (letter, index) => {
-          const seen = batch[index];
-          if (!seen || taken >= choice.limit || !choice.wanted(letter)) return;
+          const received = batch[index];
+          if (!received || taken >= choice.limit || !choice.wanted(letter)) return;
           taken += 1;
-          if (await moveOne(seen, letter)) disposed.add(letter.sqsMessageId);
+          if (await moveOne(received, letter)) disposed.add(letter.sqsMessageId);
         }),
       );
       return { disposed, enough: taken >= choice.limit };
     },
   );
-  return { ...result, look };
+  return { ...result, peek };
 }
 
 /** The message as its sender sent it, with its attributes and its trace. */

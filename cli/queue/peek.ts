@@ -10,7 +10,7 @@ import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 
 import { startProgress } from "../terminal/progress.ts";
 
-export type Seen = {
+export type Received = {
   message: Message;
   sqsMessageId: string;
   receiptHandle: string;
@@ -43,7 +43,7 @@ export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<Depth> 
   };
 }
 
-export type Look = {
+export type Peek = {
   /** False when it was interrupted, ended by `see`, or SQS had no more room for messages in flight. */
   complete: boolean;
   /** Messages whose visibility could not be given back: they are hidden for `hiddenSeconds` at most. */
@@ -60,13 +60,13 @@ const POLLERS = 4;
  *
  * The receive count of each message goes up by one. That matters to nobody in a dead-letter queue.
  */
-export async function lookThrough(
+export async function peekAt(
   sqs: SQSClient,
   queueUrl: string,
   expected: { messages: number; perSecond?: number | undefined },
   signal: AbortSignal,
-  see: (batch: Seen[]) => Promise<{ disposed: ReadonlySet<string>; enough: boolean }>,
-): Promise<Look> {
+  see: (batch: Received[]) => Promise<{ disposed: ReadonlySet<string>; enough: boolean }>,
+): Promise<Peek> {
   // Long enough for the slowest look, short enough for a killed one to be over by lunch.
   const hiddenSeconds = Math.min(
     3_600,
@@ -74,7 +74,7 @@ export async function lookThrough(
   );
   const held = new Map<string, string>();
   const known = new Set<string>();
-  const progress = startProgress("looking", expected.messages);
+  const progress = startProgress("peeking", expected.messages);
   let complete = true;
   let ended = false;
 
@@ -122,7 +122,7 @@ async function receive(
   sqs: SQSClient,
   queueUrl: string,
   hiddenSeconds: number,
-): Promise<Seen[] | "over limit"> {
+): Promise<Received[] | "over limit"> {
   try {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
@@ -134,7 +134,7 @@ async function receive(
         MessageAttributeNames: ["All"],
       }),
     );
-    return Messages.map(seen);
+    return Messages.map(received);
   } catch (error) {
     // 120,000 messages in flight is all that SQS allows.
     if (error instanceof OverLimit) return "over limit";
@@ -142,7 +142,7 @@ async function receive(
   }
 }
 
-function seen(message: Message): Seen {
+function received(message: Message): Received {
   return {
     message,
     sqsMessageId: message.MessageId ?? "",

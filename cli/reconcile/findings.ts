@@ -1,10 +1,9 @@
 // What a reconciliation has found, on disk: there may be more than fit into memory, or on a screen.
-import { existsSync, createReadStream } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
-import type { Finding } from "./verify.ts";
+import type { Finding } from "../../lib/reconcile/finding.ts";
+import { readLines } from "./json-lines.ts";
 
 export type Findings = {
   file: string;
@@ -18,30 +17,17 @@ export function openFindings(folder: string): Findings {
   return {
     file,
     async add(findings) {
-      const lines = findings.map(
-        ({ messageId, kind, sentence, paymentIntentIds }) =>
-          `${JSON.stringify({ messageId, kind, sentence, paymentIntentIds })}\n`,
-      );
+      const lines = findings.map((finding) => `${JSON.stringify(finding)}\n`);
       // On a line of its own, also after half a line of a killed reconciliation.
       if (lines.length > 0) await appendFile(file, `\n${lines.join("")}`);
     },
     async *all() {
-      if (!existsSync(file)) return;
       const seen = new Set<string>();
-      for await (const line of createInterface({ input: createReadStream(file) })) {
-        const finding = parse(line);
-        if (!finding || seen.has(finding.messageId)) continue;
+      for await (const finding of readLines<Finding>(file)) {
+        if (seen.has(finding.messageId)) continue;
         seen.add(finding.messageId);
         yield finding;
       }
     },
   };
-}
-
-function parse(line: string): Finding | undefined {
-  try {
-    return JSON.parse(line) as Finding;
-  } catch {
-    return undefined; // half a line, or none
-  }
 }

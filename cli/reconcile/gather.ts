@@ -1,10 +1,10 @@
-// The phases of a reconciliation that may take hours: read both sides, compare, read again what does not fit.
-// Every one of them goes on from its checkpoint.
+// The phases of a reconciliation, which may take hours: read both sides, compare, read again what
+// differs. Each of them resumes from its checkpoint.
+import { compare } from "../../lib/reconcile/compare.ts";
 import { UsageError } from "../terminal/command.ts";
 import { startProgress } from "../terminal/progress.ts";
 import { saveCheckpoint } from "./checkpoint.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { compare } from "./compare.ts";
 import type { Findings } from "./findings.ts";
 import type { Partitions } from "./partitions.ts";
 import { readAllIntents } from "./read-intents.ts";
@@ -54,7 +54,7 @@ export async function readBothSides(
   }
 }
 
-/** Compares part after part, and keeps what still holds when read again. */
+/** Compares part after part, and keeps the differences that remain when read again. */
 export async function compareBothSides(
   folder: string,
   checkpoint: Checkpoint,
@@ -63,8 +63,8 @@ export async function compareBothSides(
   sources: Sources,
   signal: AbortSignal,
 ): Promise<void> {
-  const progress = startProgress("comparing", partitions.parts);
-  let strangers = 0;
+  const progress = startProgress("comparing, parts", partitions.parts);
+  let unknown = 0;
   progress.advance(checkpoint.nextPart);
   try {
     while (checkpoint.nextPart < partitions.parts && !signal.aborted) {
@@ -73,13 +73,13 @@ export async function compareBothSides(
       for (let at = 0; at < suspicions.length && !signal.aborted; at += VERIFY_AT_ONCE) {
         const some = suspicions.slice(at, at + VERIFY_AT_ONCE);
         const verified = await verify(some, sources, Date.now);
-        strangers += verified.filter(({ kind }) => kind === "not_at_stripe").length;
-        if (checkpoint.counts.intents === 0 && strangers >= WRONG_KEY_AT) {
+        unknown += verified.filter(({ finding }) => finding.kind === "not_at_stripe").length;
+        if (checkpoint.counts.intents === 0 && unknown >= WRONG_KEY_AT) {
           throw new UsageError(
-            `Stripe has no PaymentIntent of this worker in the period, and knows none of the first ${strangers} that are recorded: is this the key of the right account, and live or test as the worker's?`,
+            `Stripe has no PaymentIntent of this worker in the period, and knows none of the first ${unknown} that are recorded: is this the key of the right account, and live or test as the worker's?`,
           );
         }
-        await findings.add(verified);
+        await findings.add(verified.map(({ finding }) => finding));
       }
       if (signal.aborted) return;
       checkpoint.counts.agree += agree;

@@ -1,34 +1,11 @@
-// What a reconciliation has read, on disk and split by message id, so that a part at a time fits into memory
+// What a reconciliation has read, on disk and split by message id: one part at a time fits into memory,
 // however many records there are.
 import { hash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
-import type { Outcome } from "../../lib/payments/record.ts";
-
-/** What the reconciliation needs of an idempotency record. Times are epoch ms. */
-export type RecordEntry = {
-  what: "record";
-  messageId: string;
-  firstClaimedAt: number;
-  leaseExpiresAt: number;
-  outcome?: Outcome;
-};
-
-/** What the reconciliation needs of a PaymentIntent. */
-export type IntentEntry = {
-  what: "intent";
-  messageId: string;
-  paymentIntentId: string;
-  /** Epoch ms. */
-  created: number;
-  status: string;
-  outcome?: Outcome;
-};
-
-export type Entry = RecordEntry | IntentEntry;
+import type { Entry } from "../../lib/reconcile/compare.ts";
+import { readLines } from "./json-lines.ts";
 
 // Ten million records make 40,000 a part.
 const PARTS = 256;
@@ -71,22 +48,6 @@ export function openPartitions(folder: string): Partitions {
       for (const part of buffers.keys()) write(part);
       await writing;
     },
-    async *read(part) {
-      if (!existsSync(fileOf(part))) return;
-      const lines = createInterface({ input: createReadStream(fileOf(part)) });
-      // Half a line says nothing: the reconciliation that goes on reads that page again.
-      for await (const line of lines) {
-        const entry = parse(line);
-        if (entry) yield entry;
-      }
-    },
+    read: (part) => readLines(fileOf(part)),
   };
-}
-
-function parse(line: string): Entry | undefined {
-  try {
-    return JSON.parse(line) as Entry;
-  } catch {
-    return undefined;
-  }
 }

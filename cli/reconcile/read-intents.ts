@@ -1,8 +1,8 @@
-// Reads the period's PaymentIntents, a slice of time beside the other, page by page. The list, not
-// search: it is never behind.
+// Reads the period's PaymentIntents in slices of time, several at once, page by page: from the list,
+// which is never behind as search is.
 import type { Stripe } from "stripe";
 
-import { truthOf } from "../explain/agreement.ts";
+import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import type { Progress } from "../terminal/progress.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Pace } from "./pace.ts";
@@ -35,16 +35,11 @@ export async function readAllIntents(
       for (const intent of data) {
         const messageId = intent.metadata["message_id"];
         if (messageId === undefined) {
-          counts.foreign += 1; // somebody else's: a shop's checkout, say
+          counts.foreign += 1; // another integration's: a shop's checkout, for one
           continue;
         }
         counts.intents += 1;
-        partitions.add({
-          what: "intent",
-          messageId,
-          created: intent.created * 1_000,
-          ...truthOf(intent),
-        });
+        partitions.add({ what: "intent", messageId, ...stripeStateOf(intent) });
       }
       const last = data.at(-1);
       if (last && has_more) slice.after = last.id;

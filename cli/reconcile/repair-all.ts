@@ -1,15 +1,21 @@
-// Records what is charged and not recorded, one finding after the other, after asking.
+// Records what Stripe has and the table lacks, one finding after the other, after asking.
+import { randomUUID } from "node:crypto";
+
 import { recordsTable } from "../../lib/aws/records-table.ts";
+import { repair } from "../../lib/payments/repair.ts";
+import type { RepairDeps } from "../../lib/payments/repair.ts";
+import { chargedParamsOf, stripeStateOf } from "../../lib/stripe/payment-intents.ts";
+import { describeStates, DIFFERENCES } from "../explain/explain-difference.ts";
 import { confirm } from "../terminal/confirm.ts";
-import { plural } from "../terminal/print.ts";
+import { plural, say } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Findings } from "./findings.ts";
-import { repair } from "./repair.ts";
-import type { Repaired } from "./repair.ts";
 import type { Found } from "./report.ts";
 import { verify } from "./verify.ts";
-import type { Sources } from "./verify.ts";
+import type { Sources, Verified } from "./verify.ts";
+
+export type Repaired = { messageId: string; recorded: boolean; sentence: string };
 
 /** Shows what would be written, asks, reads each finding again and repairs what still holds. */
 export async function repairAll(
@@ -21,47 +27,50 @@ export async function repairAll(
 ): Promise<Repaired[]> {
   const count = counts.not_recorded ?? 0;
   if (count === 0) {
-    say("Nothing to repair: only what is charged and not recorded can be.");
+    say("Nothing to repair: only an outcome that is not recorded can be.");
     return [];
   }
-  const shown = first.filter(({ kind }) => kind === "not_recorded");
-  say(
-    `\nTo be recorded in ${sources.tableName}:\n${table(
-      ["message", "PaymentIntent", ""],
-      shown.map(({ messageId, paymentIntentIds, sentence }) => [
-        messageId,
-        paymentIntentIds.join(", "),
-        sentence,
-      ]),
-    )}`,
-  );
+  const shown = first
+    .filter(({ kind }) => kind === "not_recorded")
+    .map(({ messageId, atStripe }) => [messageId, describeStates(atStripe)]);
+  say(`\nTo be recorded in ${sources.tableName}:\n${table(["message", "at Stripe"], shown)}`);
   if (count > shown.length) say(`and ${count - shown.length} more: ${findings.file}`);
   if (!(await confirm(`Record ${plural(count, "outcome")}?`, options))) {
     say("Nothing was recorded.");
     return [];
   }
-  const records = recordsTable(sources.table, sources.tableName);
+  const deps: RepairDeps = {
+    records: recordsTable(sources.table, sources.tableName),
+    recordTtlMs,
+    now: Date.now,
+    newOwner: () => `reconciliation-${randomUUID()}`,
+  };
   const repaired: Repaired[] = [];
   const progress = startProgress("repairing", count);
-  for await (const finding of findings.all()) {
+  for await (const { messageId, kind, atStripe } of findings.all()) {
     if (options.signal.aborted) break;
-    if (finding.kind !== "not_recorded") continue;
-    const [fresh] = await verify([finding], sources, Date.now);
-    repaired.push(
-      fresh?.kind === "not_recorded"
-        ? await repair(fresh, records, recordTtlMs, Date.now())
-        : {
-            messageId: finding.messageId,
-            recorded: fresh === undefined,
-            sentence: fresh?.sentence ?? "a worker has recorded it meanwhile",
-          },
-    );
+    if (kind !== "not_recorded") continue;
+    const paymentIntentIds = atStripe.map(({ paymentIntentId }) => paymentIntentId);
+    const [again] = await verify([{ messageId, paymentIntentIds }], sources, Date.now);
+    repaired.push({ messageId, ...(await repairOne(messageId, again, deps)) });
     progress.advance();
   }
   progress.done();
   return repaired;
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+async function repairOne(
+  messageId: string,
+  again: Verified | undefined,
+  deps: RepairDeps,
+): Promise<Omit<Repaired, "messageId">> {
+  if (!again) return { recorded: true, sentence: "a worker has recorded it meanwhile" };
+  const { finding, record, intent } = again;
+  if (!intent) return { recorded: false, sentence: `now ${DIFFERENCES[finding.kind].name}` };
+  const { outcome, created, paymentIntentId } = stripeStateOf(intent);
+  if (!outcome) throw new Error("Bug! A state to record, without an outcome.");
+  const charged = { outcome, params: chargedParamsOf(intent), createdAt: created };
+  return (await repair(messageId, record, charged, deps))
+    ? { recorded: true, sentence: `recorded as ${outcome.result}, ${paymentIntentId}` }
+    : { recorded: false, sentence: "another worker came to it meanwhile: nothing was written" };
 }

@@ -1,82 +1,86 @@
-// What a reconciliation tells: to a person, and to a script.
+// What a reconciliation reports: to a person, and to a script.
 import { styleText } from "node:util";
 
+import type { Difference } from "../../lib/reconcile/comparison.ts";
+import type { Finding } from "../../lib/reconcile/finding.ts";
+import {
+  DIFFERENCES,
+  describeRecorded,
+  describeStates,
+  needsAction,
+} from "../explain/explain-difference.ts";
 import { plural } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
-import type { Whereabouts } from "./locate-messages.ts";
-import type { Repaired } from "./repair.ts";
-import type { Finding } from "./verify.ts";
+import type { LocateMessage } from "./locate-messages.ts";
+import type { Repaired } from "./repair-all.ts";
 
 const SHOWN = 100;
 
 export type Found = {
-  counts: Partial<Record<Finding["kind"], number>>;
+  counts: Partial<Record<Difference, number>>;
   total: number;
+  /** How many of them an operator has to act on. */
+  action: number;
   /** The first of them: all are in the file. */
   first: Finding[];
 };
 
 /** Counts the findings, and keeps the first of them. */
 export async function collect(findings: Findings): Promise<Found> {
-  const found: Found = { counts: {}, total: 0, first: [] };
+  const found: Found = { counts: {}, total: 0, action: 0, first: [] };
   for await (const finding of findings.all()) {
     found.counts[finding.kind] = (found.counts[finding.kind] ?? 0) + 1;
     found.total += 1;
+    if (needsAction(finding.kind)) found.action += 1;
     if (found.first.length < SHOWN) found.first.push(finding);
   }
   return found;
 }
 
-const NAMES: Record<Finding["kind"], string> = {
-  charged_twice: "charged twice",
-  not_recorded: "charged, not recorded",
-  not_at_stripe: "recorded, not at Stripe",
-  different: "different",
-  moved_on: "moved on",
-  open: "stuck",
-};
-
 /** The findings for a person; what the reconciliation itself took goes to stderr. */
 export function report(
   { since, until, counts }: Checkpoint,
   { counts: kinds, total, first }: Found,
-  whereabouts: Whereabouts | undefined,
+  locate: LocateMessage | undefined,
   file: string,
 ): void {
   console.log(
-    `${plural(counts.records, "record")} (${plural(counts.open, "claim")} that nobody holds) and ${plural(counts.intents, "PaymentIntent")} of ${day(since)} to ${day(until)} UTC: ${counts.agree.toLocaleString("en-US")} agree.`,
+    `${plural(counts.records, "record")} (${plural(counts.open, "claim")} without a live lease) and ${plural(counts.intents, "PaymentIntent")}, ${minute(since)} to ${minute(until)} UTC: ${counts.agree.toLocaleString("en-US")} agree.`,
   );
   if (counts.foreign > 0) {
     console.log(
-      `${plural(counts.foreign, "PaymentIntent")} without a message id: not this worker's.`,
+      `${plural(counts.foreign, "PaymentIntent")} without a message id: another integration's.`,
     );
   }
-  for (const [kind, count] of Object.entries(kinds)) {
-    console.log(styleText("red", `${count}  ${NAMES[kind as Finding["kind"]]}`));
-  }
   if (total === 0) {
-    console.log(styleText("green", "Nothing that does not fit."));
+    console.log(styleText("green", "No differences."));
   } else {
-    const rows = first.map(({ messageId, kind, sentence }) => [
+    const rows = first.map(({ messageId, kind, recorded, atStripe }) => [
       messageId,
-      NAMES[kind],
-      kind === "open" && whereabouts ? `${sentence}; ${whereabouts(messageId)}` : sentence,
+      DIFFERENCES[kind].name,
+      describeRecorded(recorded),
+      describeStates(atStripe),
     ]);
-    console.log(`\n${table(["message", "finding", ""], rows)}`);
+    const paint = (line: string, row: number): string =>
+      needsAction(first[row]?.kind ?? "agree") ? styleText("red", line) : line;
+    console.log(`\n${table(["message", "finding", "recorded", "at Stripe"], rows, { paint })}`);
     if (total > first.length) console.log(`and ${total - first.length} more: ${file}`);
+    for (const [kind, count] of Object.entries(kinds) as [Difference, number][]) {
+      console.log(`\n${count} ${DIFFERENCES[kind].name}. ${DIFFERENCES[kind].next}`);
+      if (kind !== "open" || !locate) continue;
+      for (const { messageId } of first.filter((finding) => finding.kind === "open")) {
+        console.log(`  ${messageId}: ${locate(messageId)}`);
+      }
+    }
   }
-  process.stderr.write(`${footnote()}\n`);
+  const { seconds, megabytes } = effort();
+  process.stderr.write(`(${duration(seconds * 1_000)}, at most ${megabytes} MB of memory)\n`);
 }
 
 /** What the reconciliation itself took. */
-function footnote(): string {
-  const { seconds, megabytes } = effort();
-  return `(${duration(seconds * 1_000)}, at most ${megabytes} MB of memory)`;
-}
-
 function effort() {
   return {
     seconds: Math.round(process.uptime()),
@@ -84,7 +88,7 @@ function effort() {
   };
 }
 
-function day(ms: number): string {
+function minute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 }
 
@@ -92,7 +96,7 @@ function day(ms: number): string {
 export function forScripts(
   { since, until, counts }: Checkpoint,
   { counts: kinds, total, first }: Found,
-  whereabouts: Whereabouts | undefined,
+  locate: LocateMessage | undefined,
   repaired: Repaired[],
   findingsFile: string,
 ) {
@@ -104,7 +108,8 @@ export function forScripts(
     byKind: kinds,
     first: first.map((finding) => ({
       ...finding,
-      ...(finding.kind === "open" && whereabouts && { where: whereabouts(finding.messageId) }),
+      next: DIFFERENCES[finding.kind].next,
+      ...(finding.kind === "open" && locate && { where: locate(finding.messageId) }),
     })),
     ...(total > first.length && { findingsFile }),
     repaired,

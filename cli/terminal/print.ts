@@ -11,6 +11,11 @@ export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** To the person at the terminal; stdout is the result's alone. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
 /** A result for a script: one JSON document on stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);

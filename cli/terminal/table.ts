@@ -80,7 +80,7 @@ function block(
 }
 
 /** Lines of at most `width` characters, or of one longer word. */
-function wrap(cell: string, width: number): string[] {
+export function wrap(cell: string, width: number): string[] {
   if (cell.length <= width) return [cell];
   const lines: string[] = [];
   let line = "";

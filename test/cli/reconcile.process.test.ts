@@ -9,11 +9,10 @@ import { startOperator, until } from "./operator.ts";
 type Reconciliation = {
   records: number;
   intents: number;
-  foreign: number;
   agree: number;
   findings: number;
   byKind: Record<string, number>;
-  first: { messageId: string; kind: string; sentence: string; where?: string }[];
+  first: { messageId: string; kind: string; next: string; where?: string }[];
   repaired: { messageId: string; recorded: boolean; sentence: string }[];
 };
 
@@ -22,29 +21,26 @@ const RECONCILE = ["reconcile", "--rate", "50"] as const;
 
 type Operator = Awaited<ReturnType<typeof startOperator>>;
 
-function stripeOf({ stack }: Operator): Stripe {
-  return new Stripe("sk_test_local", {
-    protocol: "http",
-    host: "127.0.0.1",
-    port: stack.stripe.port,
-  });
+/** Charges at Stripe, past the worker; returns the PaymentIntent's id. */
+async function charge(
+  { stack }: Operator,
+  metadata: Record<string, string>,
+  payment_method = "pm_card_visa",
+): Promise<string> {
+  const { port } = stack.stripe;
+  const stripe = new Stripe("sk_test_local", { protocol: "http", host: "127.0.0.1", port });
+  const params = { amount: 1250, currency: "eur", customer: "cus_ada", payment_method, metadata };
+  try {
+    const create = { ...params, confirm: true, off_session: true };
+    return (await stripe.paymentIntents.create(create)).id;
+  } catch (error) {
+    return (error as Stripe.errors.StripeCardError).payment_intent?.id ?? "";
+  }
 }
 
-function chargeBeside(operator: Operator, metadata: Record<string, string>) {
-  return stripeOf(operator).paymentIntents.create({
-    amount: 1250,
-    currency: "eur",
-    customer: "cus_ada",
-    payment_method: "pm_card_visa",
-    confirm: true,
-    off_session: true,
-    metadata,
-  });
-}
-
-/** A claim whose worker died before it could record anything. */
-function dieHolding(operator: Operator, messageId: string): Promise<void> {
-  return operator.put({
+/** A record as its worker left it when it died, but for `changes`. */
+function record(messageId: string, changes: Record<string, unknown> = {}) {
+  return {
     messageId,
     status: "IN_PROGRESS",
     owner: "dead",
@@ -53,67 +49,125 @@ function dieHolding(operator: Operator, messageId: string): Promise<void> {
     firstClaimedAt: Date.now() - 60_000,
     fingerprint: "f",
     expiresAt: Math.ceil(Date.now() / 1_000) + 3_000_000,
-  });
+    ...changes,
+  };
 }
 
 function reconciliationFolders({ folder }: Operator): string[] {
   return readdirSync(join(folder, ".local", "reconcile"));
 }
 
-test("a reconciliation of what fits finds nothing, and leaves nothing on disk", async () => {
+test("without differences it says so, leaves nothing on disk, and waits when Stripe says that it is too fast", async () => {
   const operator = await startOperator();
-  for (const id of ["order-1", "order-2", "order-3"]) await operator.send(id);
-  await operator.send("order-4", { paymentMethod: "pm_card_chargeDeclined" });
-  await operator.send("order-5", { paymentMethod: "pm_usBankAccount_success" });
+  await operator.send("order-1");
+  await operator.send("order-2", { paymentMethod: "pm_card_chargeDeclined" });
+  await operator.send("order-3", { paymentMethod: "pm_usBankAccount_success" });
   await operator.stack.drained(60_000);
-  await chargeBeside(operator, { shop: "another" });
+  await charge(operator, { shop: "another" });
+  const limit = operator.stack.stripe.faults.add(
+    { method: "GET" },
+    { kind: "refuse", error: "rate_limit" },
+  );
 
   const { code, stdout } = await operator.payments(...RECONCILE);
 
   expect(stdout).toMatch(
-    /^5 records \(0 claims that nobody holds\) and 5 PaymentIntents of .+: 5 agree\.\n/,
+    /^3 records \(0 claims without a live lease\) and 3 PaymentIntents, .+: 3 agree\.\n/,
   );
-  expect(stdout).toContain("1 PaymentIntent without a message id: not this worker's.");
-  expect(stdout).toContain("Nothing that does not fit.");
+  expect(stdout).toContain("1 PaymentIntent without a message id: another integration's.");
+  expect(stdout).toContain("No differences.");
   expect(code).toBe(0);
+  expect(limit.happened()).toBe(1);
   expect(reconciliationFolders(operator)).toEqual([]);
 });
 
-test("a reconciliation finds a charge whose record has no outcome, and repairs it as the worker would", async () => {
+test("each difference is shown with both sides and what to do, and only what is not recorded is repaired", async () => {
   const operator = await startOperator();
-  await dieHolding(operator, "order-1");
-  await chargeBeside(operator, { message_id: "order-1" });
+  const { put, stack } = operator;
+  const completed = (messageId: string, outcome: object) =>
+    put(record(messageId, { status: "COMPLETED", outcome }));
+  const id = (message_id: string, method?: string) => charge(operator, { message_id }, method);
+  await put(record("no-outcome"));
+  await id("no-outcome");
+  await id("no-record");
+  const first = await id("twice");
+  await id("twice");
+  await completed("twice", { result: "succeeded", paymentIntentId: first });
+  await completed("elsewhere", { result: "succeeded", paymentIntentId: "pi_elsewhere" });
+  const paid = await id("other-result");
+  const declined = { result: "declined", paymentIntentId: paid, code: "card_declined" };
+  await completed("other-result", declined);
+  const arrived = await id("arrived");
+  await completed("arrived", { result: "processing", paymentIntentId: arrived });
+  const failed = await id("failed", "pm_card_chargeDeclined");
+  await completed("failed", { result: "processing", paymentIntentId: failed });
+  await put(record("stuck"));
+  await operator.send("stuck", {}, stack.queues.dlqUrl);
+  await put(record("gone"));
+  await id("at-work");
+  await put(record("at-work", { leaseExpiresAt: Date.now() + 600_000 }));
 
-  const found = await operator.payments(...RECONCILE);
+  const { code, stdout, stderr } = await operator.payments(...RECONCILE);
   const [folder = ""] = reconciliationFolders(operator);
-  const unconfirmed = await operator.payments(...RECONCILE, "--repair");
-  const repaired = await operator.json<Reconciliation>(
-    ...RECONCILE,
-    "--resume",
-    `.local/reconcile/${folder}`,
-    "--repair",
-    "--yes",
-  );
-  const after = await operator.payments(...RECONCILE);
+  const resume = [...RECONCILE, "--resume", `.local/reconcile/${folder}`, "--repair"];
+  const unconfirmed = await operator.payments(...resume);
+  const { repaired } = await operator.json<Reconciliation>(...resume, "--yes");
+  const after = await operator.json<Reconciliation>(...RECONCILE);
 
-  expect(found.stdout).toMatch(
-    /\norder-1 +charged, not recorded +pi_\w+ is succeeded at Stripe, and not recorded\n/,
+  expect(stdout).toMatch(/\nno-outcome +not recorded +no outcome +succeeded pi_\w+\n/);
+  expect(stdout).toMatch(/\nno-record +not recorded +no outcome +succeeded pi_\w+\n/);
+  expect(stdout).toMatch(
+    /\ntwice +charged twice +succeeded pi_\w+ +succeeded pi_\w+, succeeded pi_\w+\n/,
   );
-  expect(found.stderr).toContain(`--resume .local/reconcile/${folder} --repair`);
-  expect(found.code).toBe(3);
+  expect(stdout).toMatch(/\nelsewhere +not at Stripe +succeeded pi_elsewhere +nothing\n/);
+  expect(stdout).toMatch(
+    /\nother-result +different +declined \(card_declined\) pi_\w+ +succeeded pi_\w+\n/,
+  );
+  expect(stdout).toMatch(/\narrived +advanced +processing pi_\w+ +succeeded pi_\w+\n/);
+  expect(stdout).toMatch(
+    /\nfailed +advanced, unpaid +processing pi_\w+ +declined \(card_declined, generic_decline\) pi_/,
+  );
+  expect(stdout).toMatch(/\nstuck +stuck +no outcome +nothing\n/);
+  expect(stdout).not.toContain("at-work");
+  expect(stdout).toContain("\n1 charged twice. Refund all but one in Stripe's dashboard");
+  expect(stdout).toContain("\n1 different. Stripe is right about the money.");
+  expect(stdout).toContain("\n2 stuck. It was not charged");
+  expect(stdout).toContain("\n  stuck: its message is in the dead-letter queue, conflict: ");
+  expect(stdout).toContain(
+    "\n  gone: its message is gone: the sender sends it again, with the same id\n",
+  );
+  expect(stderr).toContain(`--resume .local/reconcile/${folder} --repair`);
+  expect(code).toBe(3);
+
   expect(unconfirmed.code).toBe(2);
-  expect(unconfirmed.stderr).toContain("Record 1 outcome? There is no terminal to ask at");
-  expect(repaired.repaired).toMatchObject([{ messageId: "order-1", recorded: true }]);
-  expect(await operator.record("order-1")).toMatchObject({
+  expect(unconfirmed.stderr).toContain("Record 2 outcomes? There is no terminal to ask at");
+  expect(new Map(repaired.map(({ messageId, recorded }) => [messageId, recorded]))).toEqual(
+    new Map([
+      ["no-outcome", true],
+      ["no-record", true],
+    ]),
+  );
+  expect(await operator.record("no-outcome")).toMatchObject({
     status: "COMPLETED",
     attempt: 2,
     outcome: { result: "succeeded" },
   });
-  expect(after).toMatchObject({ code: 0 });
-  expect(operator.charges("order-1")).toBe(1);
+  expect(await operator.record("no-record")).toMatchObject({
+    status: "COMPLETED",
+    outcome: { result: "succeeded" },
+  });
+  expect(after.byKind).toEqual({
+    charged_twice: 1,
+    not_at_stripe: 1,
+    different: 1,
+    advanced: 1,
+    advanced_unpaid: 1,
+    open: 2,
+  });
+  expect([operator.charges("no-outcome"), operator.charges("no-record")]).toEqual([1, 1]);
 });
 
-test("a reconciliation finds a charge without any record, and repairs it so that a redelivery charges nobody", async () => {
+test("a payment whose record was lost is not charged again once it is repaired", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
   await operator.stack.drained(60_000);
@@ -124,118 +178,15 @@ test("a reconciliation finds a charge without any record, and repairs it so that
   await until(() => operator.lines.length === 2);
 
   expect(repaired).toMatchObject([{ messageId: "order-1", recorded: true }]);
-  expect(await operator.record("order-1")).toMatchObject({
-    status: "COMPLETED",
-    outcome: { result: "succeeded" },
-  });
   expect(operator.stack.stripe.ledger.countsFor("order-1")).toMatchObject({ requests: 1 });
 });
 
-test("a reconciliation finds a payment that was charged twice, and does not offer to repair it", async () => {
+test("an interrupted reconciliation resumes where it was", async () => {
   const operator = await startOperator();
-  await operator.send("order-1");
-  await operator.stack.drained(60_000);
-  await chargeBeside(operator, { message_id: "order-1" });
-
-  const { code, stdout, stderr } = await operator.payments(...RECONCILE, "--repair", "--yes");
-
-  expect(stdout).toMatch(/\norder-1 +charged twice +CHARGED TWICE: pi_\w+ is succeeded and pi_/);
-  expect(stderr).toContain("Nothing to repair");
-  expect(code).toBe(3);
-});
-
-test("a reconciliation finds a recorded PaymentIntent that Stripe does not know, or knows as another", async () => {
-  const operator = await startOperator();
-  await operator.send("order-1");
-  await operator.send("order-2");
-  await operator.stack.drained(60_000);
-  const elsewhere = { result: "succeeded", paymentIntentId: "pi_elsewhere" };
-  await setOutcome(operator, "order-1", elsewhere);
-  await dieHolding(operator, "order-3");
-  await setOutcome(operator, "order-3", elsewhere);
-
-  const reconciliation = await operator.json<Reconciliation>(...RECONCILE);
-
-  expect(reconciliation.agree).toBe(1);
-  expect(reconciliation.byKind).toEqual({ different: 1, not_at_stripe: 1 });
-});
-
-test("a reconciliation repairs nothing with what was charged before the claim: that was another payment", async () => {
-  const operator = await startOperator();
-  await chargeBeside(operator, { message_id: "order-1" });
-  await dieHolding(operator, "order-1");
-  const record = (await operator.record("order-1")) ?? {};
-  await operator.put({ ...record, firstClaimedAt: Date.now() + 400_000 });
-
-  const reconciliation = await operator.json<Reconciliation>(...RECONCILE, "--repair", "--yes");
-
-  expect(reconciliation).toMatchObject({ byKind: { open: 1 }, repaired: [] });
-});
-
-test("a reconciliation finds an outcome that differs from Stripe's", async () => {
-  const operator = await startOperator();
-  await operator.send("order-1", { paymentMethod: "pm_card_chargeDeclined" });
-  await operator.stack.drained(60_000);
-  const outcome = (await operator.record("order-1"))?.["outcome"] as { paymentIntentId: string };
-  await setOutcome(operator, "order-1", {
-    result: "succeeded",
-    paymentIntentId: outcome.paymentIntentId,
-  });
-
-  const { first } = await operator.json<Reconciliation>(...RECONCILE);
-
-  expect(first).toMatchObject([{ messageId: "order-1", kind: "different" }]);
-});
-
-test("a reconciliation says where the message of a stuck claim is", async () => {
-  const operator = await startOperator();
-  const { dlqUrl } = operator.stack.queues;
-  await operator.send("order-1", { customer: "cus_missing" });
-  await operator.deadLetters(1);
-
-  const dead = await operator.json<Reconciliation>(...RECONCILE);
-  await operator.json("redrive", "--all", "--limit", "1", "--to", await aside(operator), "--yes");
-  const gone = await operator.json<Reconciliation>(...RECONCILE);
-
-  expect(dead.first).toMatchObject([
-    {
-      messageId: "order-1",
-      kind: "open",
-      where: expect.stringMatching(
-        /^its message is in the dead-letter queue, stripe_rejected\/resource_missing: Mend at Stripe/,
-      ) as string,
-    },
-  ]);
-  expect(await operator.stack.queue.messages(dlqUrl)).toEqual([]);
-  expect(gone.first).toMatchObject([
-    { where: "its message is gone: the sender sends it again, with the same id" },
-  ]);
-});
-
-test("a reconciliation leaves a claim alone that a worker holds", async () => {
-  const operator = await startOperator({
-    functionTimeoutMs: 60_000,
-    env: { STRIPE_TIMEOUT_SECONDS: "20" },
-  });
-  const slow = Promise.withResolvers<void>();
-  operator.stack.stripe.faults.add(
-    { method: "POST" },
-    { kind: "hook", at: "applied", run: () => slow.promise },
-  );
-  await operator.send("order-1");
-  await until(() => operator.charges("order-1") === 1);
-
-  const reconciliation = await operator.json<Reconciliation>(...RECONCILE, "--repair", "--yes");
-  slow.resolve();
-
-  expect(reconciliation).toMatchObject({ records: 1, intents: 1, findings: 0, repaired: [] });
-});
-
-test("an interrupted reconciliation goes on where it was", async () => {
-  const operator = await startOperator();
-  await operator.send("order-1");
-  await operator.stack.drained(60_000);
-  await chargeBeside(operator, { message_id: "order-2" });
+  const paymentIntentId = await charge(operator, { message_id: "order-1" });
+  const outcome = { result: "succeeded", paymentIntentId };
+  await operator.put(record("order-1", { status: "COMPLETED", outcome }));
+  await charge(operator, { message_id: "order-2" });
   const slow = operator.stack.stripe.faults.add(
     { method: "GET", times: Infinity },
     { kind: "delayAfter", ms: 1_000 },
@@ -255,27 +206,12 @@ test("an interrupted reconciliation goes on where it was", async () => {
   expect(operator.stack.table.counts()["Scan"]).toBe(scans);
 });
 
-test("a reconciliation waits when Stripe says that it is too fast", async () => {
+test("with another account's key it says so instead of reporting every payment", async () => {
   const operator = await startOperator();
-  await operator.send("order-1");
-  await operator.stack.drained(60_000);
-  const limit = operator.stack.stripe.faults.add(
-    { method: "GET" },
-    { kind: "refuse", error: "rate_limit" },
-  );
-
-  const reconciliation = await operator.json<Reconciliation>(...RECONCILE);
-
-  expect(limit.happened()).toBe(1);
-  expect(reconciliation).toMatchObject({ agree: 1, findings: 0 });
-});
-
-test("a reconciliation with another account's key says so instead of reporting every payment", async () => {
-  const operator = await startOperator();
-  for (let n = 0; n < 20; n += 1) await operator.send(`order-${n}`);
-  await operator.stack.drained(60_000);
-  operator.running.env["STRIPE_API_KEY"] = "sk_test_another";
-  operator.announce();
+  for (let n = 0; n < 20; n += 1) {
+    const outcome = { result: "succeeded", paymentIntentId: `pi_${n}` };
+    await operator.put(record(`order-${n}`, { status: "COMPLETED", outcome }));
+  }
 
   const { code, stderr } = await operator.payments(...RECONCILE);
 
@@ -297,17 +233,3 @@ test.each([
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
 });
-
-async function setOutcome(operator: Operator, messageId: string, outcome: object): Promise<void> {
-  const item = (await operator.record(messageId)) ?? {};
-  await operator.put({ ...item, outcome });
-}
-
-async function aside({ stack }: Operator): Promise<string> {
-  const { queueUrl } = await stack.queue.createQueues({
-    name: "aside",
-    visibilityTimeoutSeconds: 30,
-    maxReceiveCount: 5,
-  });
-  return queueUrl;
-}

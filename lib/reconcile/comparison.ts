@@ -1,0 +1,63 @@
+// One message's record beside what Stripe has under its id: do they say the same, and if not, which
+// difference is it.
+
+import type { IdempotencyRecord, Outcome } from "../payments/record.ts";
+
+/** A PaymentIntent that carries the message id, in the record's words. */
+export type StripeState = {
+  paymentIntentId: string;
+  /** What would be recorded; absent for a status that is no outcome, such as `canceled`. */
+  outcome?: Outcome;
+  status: string;
+  /** Epoch ms. */
+  created: number;
+};
+
+export type Comparison =
+  | { kind: "agree" }
+  /** Neither has an outcome. */
+  | { kind: "nothing" }
+  /** Recorded as processing or requires_action, and Stripe has moved it forward since, as it should. */
+  | { kind: "advanced"; state: StripeState }
+  /** The same, and it will not be paid: declined or canceled since. */
+  | { kind: "advanced_unpaid"; state: StripeState }
+  /** Stripe has an outcome that the record lacks. */
+  | { kind: "not_recorded"; state: StripeState }
+  | { kind: "not_at_stripe" }
+  | { kind: "different"; state: StripeState }
+  /** More than one PaymentIntent took the money. */
+  | { kind: "charged_twice"; states: StripeState[] };
+
+/** What does not fit; `open`: nobody holds the claim, and Stripe has nothing for it. */
+export type Difference = Exclude<Comparison["kind"], "agree" | "nothing"> | "open";
+
+/** `states` are all that Stripe has under the record's message id. */
+export function compareWithStripe(
+  record: Pick<IdempotencyRecord, "outcome"> | undefined,
+  states: readonly StripeState[],
+): Comparison {
+  const paid = states.filter(tookMoney);
+  if (paid.length > 1) return { kind: "charged_twice", states: paid };
+  const recorded = record?.outcome;
+  if (!recorded) {
+    const state = paid[0] ?? states.find(({ outcome }) => outcome !== undefined);
+    return state ? { kind: "not_recorded", state } : { kind: "nothing" };
+  }
+  const other = paid.find(({ paymentIntentId }) => paymentIntentId !== recorded.paymentIntentId);
+  if (other) return { kind: "different", state: other };
+  if (recorded.paymentIntentId === undefined) return { kind: "agree" }; // a decline without one
+  const state = states.find(({ paymentIntentId }) => paymentIntentId === recorded.paymentIntentId);
+  if (!state) return { kind: "not_at_stripe" };
+  if (state.outcome?.result === recorded.result) return { kind: "agree" };
+  const open = recorded.result === "processing" || recorded.result === "requires_action";
+  if (!open) return { kind: "different", state };
+  return { kind: isUnpaid(state) ? "advanced_unpaid" : "advanced", state };
+}
+
+function tookMoney({ outcome }: StripeState): boolean {
+  return outcome?.result === "succeeded" || outcome?.result === "processing";
+}
+
+function isUnpaid({ outcome, status }: StripeState): boolean {
+  return outcome?.result === "declined" || status === "canceled";
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+
+import type { Outcome } from "../../../lib/payments/record.ts";
+import { compareWithStripe } from "../../../lib/reconcile/comparison.ts";
+import type { StripeState } from "../../../lib/reconcile/comparison.ts";
+
+const paid = (id: string): StripeState => ({
+  paymentIntentId: id,
+  status: "succeeded",
+  created: 0,
+  outcome: { result: "succeeded", paymentIntentId: id },
+});
+const processing = (id: string): StripeState => ({
+  paymentIntentId: id,
+  status: "processing",
+  created: 0,
+  outcome: { result: "processing", paymentIntentId: id },
+});
+const declined = (id: string): StripeState => ({
+  paymentIntentId: id,
+  status: "requires_payment_method",
+  created: 0,
+  outcome: { result: "declined", paymentIntentId: id, code: "card_declined" },
+});
+const canceled: StripeState = { paymentIntentId: "pi_1", status: "canceled", created: 0 };
+const recorded = (outcome: Outcome) => ({ outcome });
+const SUCCEEDED = recorded({ result: "succeeded", paymentIntentId: "pi_1" });
+const PROCESSING = recorded({ result: "processing", paymentIntentId: "pi_1" });
+const ACTION = recorded({ result: "requires_action", paymentIntentId: "pi_1" });
+const DECLINED = recorded({ result: "declined", paymentIntentId: "pi_1", code: "card_declined" });
+
+test.each<[string, { outcome?: Outcome } | undefined, StripeState[], string]>([
+  ["paid and recorded", SUCCEEDED, [paid("pi_1")], "agree"],
+  ["declined and recorded", DECLINED, [declined("pi_1")], "agree"],
+  ["declined without a PaymentIntent", recorded({ result: "declined", code: "c" }), [], "agree"],
+  ["neither", undefined, [], "nothing"],
+  ["a claim, and nothing at Stripe", {}, [], "nothing"],
+  ["a claim, and a PaymentIntent that was canceled", {}, [canceled], "nothing"],
+  ["paid without a record", undefined, [paid("pi_1")], "not_recorded"],
+  ["declined without an outcome", {}, [declined("pi_1")], "not_recorded"],
+  ["a bank debit that arrived", PROCESSING, [paid("pi_1")], "advanced"],
+  ["an action that was taken, for a bank debit", ACTION, [processing("pi_1")], "advanced"],
+  ["a bank debit that failed", PROCESSING, [declined("pi_1")], "advanced_unpaid"],
+  ["a bank debit that was canceled", PROCESSING, [canceled], "advanced_unpaid"],
+  ["an action that was never taken", ACTION, [canceled], "advanced_unpaid"],
+  ["recorded as paid, canceled at Stripe", SUCCEEDED, [canceled], "different"],
+  ["recorded as declined, paid at Stripe", DECLINED, [paid("pi_1")], "different"],
+  [
+    "recorded as declined, paid by another",
+    DECLINED,
+    [declined("pi_1"), paid("pi_2")],
+    "different",
+  ],
+  ["recorded, and not at Stripe", SUCCEEDED, [], "not_at_stripe"],
+  ["paid twice, recorded once", SUCCEEDED, [paid("pi_1"), paid("pi_2")], "charged_twice"],
+  ["paid twice, never recorded", undefined, [paid("pi_1"), paid("pi_2")], "charged_twice"],
+])("%s", (_, record, states, kind) => {
+  expect(compareWithStripe(record, states).kind).toBe(kind);
+});
+
+test("of a decline and a payment, the payment is what is not recorded", () => {
+  const comparison = compareWithStripe(undefined, [declined("pi_1"), paid("pi_2")]);
+
+  expect(comparison).toMatchObject({ kind: "not_recorded", state: { paymentIntentId: "pi_2" } });
+});

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+
+import { bundleFunction } from "../../scripts/build.ts";
+import { LEAVE_OUT } from "../../scripts/build/leave-out.ts";
+import { defaultProvider } from "../../scripts/build/no-credential-providers.ts";
+import { standIn } from "../../scripts/build/stripe-stand-in.ts";
+
+test("a build that does not find Stripe's PaymentIntents fails", async () => {
+  const build = bundleFunction("scripts/build/stripe-stand-in.ts", "dist/never", {
+    ...LEAVE_OUT,
+    logLevel: "silent",
+  });
+
+  await expect(build).rejects.toThrow("stripe-node has moved PaymentIntents");
+});
+
+test("a Stripe resource that is left out says so on its first use", () => {
+  const StandIn = standIn("RefundResource");
+  const refunds = Reflect.construct(StandIn, []) as { create: unknown };
+
+  expect(() => refunds.create).toThrow(
+    "Stripe's RefundResource is left out of the bundle: see scripts/build/leave-out.ts.",
+  );
+});
+
+test("an AWS client without credentials is told where they are given", () => {
+  expect(defaultProvider()).toThrow("made without credentials: make it in lib/aws/clients.ts");
+});
