@@ -66,15 +66,9 @@ test("an interrupted look gives back what it had received", async () => {
 test("a look that fails gives back what it had received before it says so", async () => {
   const { queue, dlqUrl, sqs } = await prepare();
 
-  const looking = peekAt(
-    sqs,
-    dlqUrl,
-    { messages: 25 },
-    new AbortController().signal,
-    async () => {
-      throw new Error("no table");
-    },
-  );
+  const looking = peekAt(sqs, dlqUrl, { messages: 25 }, new AbortController().signal, async () => {
+    throw new Error("no table");
+  });
 
   await expect(looking).rejects.toThrow("no table");
   expect(await queue.depth(dlqUrl)).toEqual({ visible: 25, inFlight: 0, delayed: 0 });

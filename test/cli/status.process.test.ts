@@ -124,7 +124,9 @@ test("status finds a charge that is not recorded, and exits 3", async () => {
 
   const { code, stdout } = await operator.payments("status", "order-1", "--stripe");
 
-  expect(stdout).toMatch(/at Stripe +succeeded, 1250 eur[^]+NOT RECORDED: payments reconcile --repair records it at once/);
+  expect(stdout).toMatch(
+    /at Stripe +succeeded, 1250 eur[^]+NOT RECORDED: payments reconcile --repair records it at once/,
+  );
   expect(code).toBe(3);
 });
 
