@@ -1,3 +1,5 @@
+// What wakes an operator: each description says what the alarm means and what to do first.
+
 import { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
@@ -6,10 +8,10 @@ import { Construct } from "constructs";
 
 import type { Timings } from "../lib/timing/timing.ts";
 import { count, maximum } from "./metrics.ts";
-import type { Worker } from "./queue-consumer.ts";
+import type { QueueConsumer } from "./queue-consumer.ts";
 
 export interface AlarmsProps {
-  readonly worker: Worker;
+  readonly worker: QueueConsumer;
   readonly timings: Timings;
   /** Told of every alarm and of its end. Absent: the alarms show on the dashboard only. */
   readonly topic?: sns.ITopic;
@@ -23,7 +25,6 @@ const MINUTES_15 = Duration.minutes(15);
 // With the shipped backoff, 8 to 16 minutes after the first: longer than a blip.
 const FAILED_RECEIVES = 6;
 
-/** What wakes an operator: each alarm's description says what it means, and what to do first. */
 export class Alarms extends Construct {
   readonly all: cloudwatch.Alarm[] = [];
   private readonly topic: sns.ITopic | undefined;

@@ -1,12 +1,14 @@
+// The CDK app: one stack per stage.
+
 import { App, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 
-import { PaymentWorkerStack } from "./payment-worker-stack.ts";
+import { PaymentServiceStack } from "./payment-service-stack.ts";
 import { dev, prod } from "./stages.ts";
 
 const app = new App();
 for (const stage of [dev, prod]) {
-  const stack = new PaymentWorkerStack(app, `PaymentWorker-${stage.name}`, stage);
+  const stack = new PaymentServiceStack(app, `PaymentWorker-${stage.name}`, stage);
   Tags.of(stack).add("service", "payment-worker");
   Tags.of(stack).add("stage", stage.name);
 }

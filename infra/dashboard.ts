@@ -1,15 +1,16 @@
+// The dashboard, in the order of an operator's questions: are customers being charged, is anything stuck, and is Stripe, AWS or a sender the cause.
+
 import { Aws, Duration, Names } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 
-import { costs } from "./costs.ts";
 import { claimToComplete, count, countBy } from "./metrics.ts";
 import type { WorkerMetric } from "./metrics.ts";
-import type { Worker } from "./queue-consumer.ts";
+import type { QueueConsumer } from "./queue-consumer.ts";
 
 export interface DashboardProps {
-  readonly worker: Worker;
+  readonly worker: QueueConsumer;
   readonly table: dynamodb.Table;
   readonly alarms: readonly cloudwatch.IAlarm[];
 }
@@ -17,10 +18,6 @@ export interface DashboardProps {
 const PERIOD = Duration.minutes(5);
 const HEIGHT = 6;
 
-/**
- * Four questions, in the order in which an operator asks them: are customers being charged, is anything
- * stuck, is Stripe or AWS the cause, and what does it cost.
- */
 export function dashboard(
   scope: Construct,
   id: string,
@@ -134,8 +131,6 @@ export function dashboard(
           ...size(6),
         }),
       ],
-      heading("What does it cost?"),
-      [costs(worker, table, size(24))],
     ],
   });
 }

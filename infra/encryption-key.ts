@@ -1,3 +1,5 @@
+// A customer-managed key that fits everything the payment worker keeps at rest.
+
 import { Stack } from "aws-cdk-lib";
 import type { RemovalPolicy } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";

@@ -1,17 +1,31 @@
+// What a function may do: the calls that it makes and no other, on the resources that it makes them
+// on. The grants of the L2 constructs allow more (twelve actions for a table), and the managed policy
+// AWSLambdaBasicExecutionRole lets a function write to every log group of the account.
+
 import { Stack } from "aws-cdk-lib";
-import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as logs from "aws-cdk-lib/aws-logs";
-import type * as sqs from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 
-import type { StripeSecret } from "./stripe-secret.ts";
+/** A secret that a function reads; any `ISecret` has these. */
+export interface ReadableSecret {
+  readonly secretArn: string;
+  readonly encryptionKey?: kms.IKey | undefined;
+}
+
+export interface Secret {
+  /** Ends the names of its statements, such as `StripeKey` in `ReadStripeKey`. */
+  readonly name: string;
+  /** The environment variable that carries its ARN. */
+  readonly variable: string;
+  readonly secret: ReadableSecret;
+}
 
 export interface ExecutionRoleProps {
-  readonly table: dynamodb.Table;
-  readonly queue: sqs.IQueue;
-  readonly stripeSecret: StripeSecret;
+  readonly title: string;
+  readonly statements: readonly iam.PolicyStatement[];
+  readonly secrets: readonly Secret[];
   readonly logGroup: logs.LogGroup;
   readonly encryptionKey?: kms.IKey;
 }
@@ -19,7 +33,7 @@ export interface ExecutionRoleProps {
 /**
  * DynamoDB uses the key on behalf of whoever calls it, with what "Authorizing use of your customer managed
  * key" in its developer guide lists, less the grant that only a table's creator needs. Decrypt is all that
- * receiving from the queue and reading the secret take.
+ * receiving from a queue and reading a secret take.
  */
 const KEY_ACTIONS = [
   "kms:Decrypt",
@@ -31,53 +45,48 @@ const KEY_ACTIONS = [
   "kms:ReEncryptTo",
 ];
 
-/**
- * What the function may do: the calls that it makes and no other, on the resources that it makes them on.
- * The grants of the L2 constructs allow more (twelve actions for a table, say), and the managed policy
- * AWSLambdaBasicExecutionRole lets it write to every log group of the account.
- */
 export function executionRole(scope: Construct, props: ExecutionRoleProps): iam.Role {
-  const statements = [
-    allow("Claim", ["dynamodb:PutItem", "dynamodb:UpdateItem"], props.table.tableArn),
-    allow(
-      "Consume", // the event source polls with the function's role
-      [
-        "sqs:ReceiveMessage",
-        "sqs:DeleteMessage",
-        "sqs:GetQueueAttributes",
-        "sqs:ChangeMessageVisibility",
-      ],
-      props.queue.queueArn,
+  const { title, secrets, logGroup, encryptionKey } = props;
+  const calls = [
+    ...props.statements,
+    ...secrets.map(({ name, secret }) =>
+      allow(`Read${name}`, ["secretsmanager:GetSecretValue"], secret.secretArn),
     ),
-    allow("ReadStripeKey", ["secretsmanager:GetSecretValue"], props.stripeSecret.secretArn),
-    allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], props.logGroup.logGroupArn),
   ];
-  if (props.encryptionKey) {
+  const statements = [
+    ...calls,
+    allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], logGroup.logGroupArn),
+  ];
+  if (encryptionKey) {
     const { region } = Stack.of(scope);
-    const useKey = allow("UseKey", KEY_ACTIONS, props.encryptionKey.keyArn);
+    const useKey = allow("UseKey", KEY_ACTIONS, encryptionKey.keyArn);
     useKey.addCondition("StringEquals", {
-      "kms:ViaService": ["dynamodb", "sqs", "secretsmanager"].map(
-        (service) => `${service}.${region}.amazonaws.com`,
-      ),
+      "kms:ViaService": servicesOf(calls).map((service) => `${service}.${region}.amazonaws.com`),
     });
     statements.push(useKey);
   }
-  const secretKey = props.stripeSecret.encryptionKey;
-  if (secretKey && secretKey !== props.encryptionKey) {
-    statements.push(allow("DecryptStripeKey", ["kms:Decrypt"], secretKey.keyArn));
+  for (const { name, secret } of secrets) {
+    if (!secret.encryptionKey || secret.encryptionKey === encryptionKey) continue;
+    statements.push(allow(`Decrypt${name}`, ["kms:Decrypt"], secret.encryptionKey.keyArn));
   }
   // A policy of its own and not an inline one: auditors list those, and the role waits for it.
   const policy = new iam.ManagedPolicy(scope, "Policy", {
-    description: "The calls that the payment worker makes",
+    description: `The calls that the ${title} makes`,
     statements,
   });
   return new iam.Role(scope, "Role", {
-    description: "The payment worker",
+    description: `The ${title}`,
     assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
     managedPolicies: [policy],
   });
 }
 
-function allow(sid: string, actions: string[], resource: string): iam.PolicyStatement {
+/** The services whose calls the statements allow, each once. */
+function servicesOf(statements: readonly iam.PolicyStatement[]): string[] {
+  const actions = statements.flatMap((statement) => statement.actions);
+  return [...new Set(actions.map((action) => action.split(":")[0] ?? ""))];
+}
+
+export function allow(sid: string, actions: string[], resource: string): iam.PolicyStatement {
   return new iam.PolicyStatement({ sid, actions, resources: [resource] });
 }

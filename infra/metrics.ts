@@ -1,7 +1,9 @@
+// The metrics that the worker writes into its log, as CloudWatch sees them.
+
 import type { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 
-import type { Worker } from "./queue-consumer.ts";
+import type { QueueConsumer } from "./queue-consumer.ts";
 
 /** The namespace of the metrics that the worker writes into its log, each for its function. */
 const NAMESPACE = "PaymentWorker";
@@ -25,7 +27,7 @@ export type WorkerMetric =
 
 /** How often something happened in a period. */
 export function count(
-  worker: Worker,
+  worker: QueueConsumer,
   metricName: WorkerMetric,
   period: Duration,
 ): cloudwatch.Metric {
@@ -34,7 +36,7 @@ export function count(
 
 /** The greatest value in a period. */
 export function maximum(
-  worker: Worker,
+  worker: QueueConsumer,
   metricName: WorkerMetric,
   period: Duration,
 ): cloudwatch.Metric {
@@ -43,7 +45,7 @@ export function maximum(
 
 /** Time from claim to recorded outcome, in ms; `statistic` is a percentile such as `p99`. */
 export function claimToComplete(
-  worker: Worker,
+  worker: QueueConsumer,
   statistic: string,
   period: Duration,
 ): cloudwatch.Metric {
@@ -57,7 +59,7 @@ export function claimToComplete(
 
 /** A counter split by one more dimension: every value that occurred is a line of its own. */
 export function countBy(
-  worker: Worker,
+  worker: QueueConsumer,
   metricName: WorkerMetric,
   dimension: "rule" | "kind",
   period: Duration,
@@ -72,7 +74,7 @@ export function countBy(
 }
 
 function workerMetric(
-  worker: Worker,
+  worker: QueueConsumer,
   props: Omit<cloudwatch.MetricProps, "namespace" | "dimensionsMap">,
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({

@@ -1,3 +1,5 @@
+// The payment worker as a construct, to be placed in any stack.
+
 import type { RemovalPolicy } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
@@ -8,20 +10,21 @@ import type * as sns from "aws-cdk-lib/aws-sns";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import { DEFAULT_TIMINGS, violations } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS, timingVariables, violations } from "../lib/timing/timing.ts";
 import type { Timings } from "../lib/timing/timing.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
-import { Worker } from "./queue-consumer.ts";
+import { allow } from "./execution-role.ts";
+import type { ReadableSecret } from "./execution-role.ts";
+import { QueueConsumer } from "./queue-consumer.ts";
 import { RecordsTable } from "./records-table.ts";
 import { emptyStripeSecret } from "./stripe-secret.ts";
-import type { StripeSecret } from "./stripe-secret.ts";
 
 export interface PaymentWorkerProps {
   /** `RETAIN`: the records, both queues, the secret and the logs outlive the stack. */
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /** Holds the Stripe key as a plain string. Absent: an empty one is created, to be filled by an operator. */
-  readonly stripeSecret?: StripeSecret;
+  readonly stripeSecret?: ReadableSecret;
   /** Encrypts everything at rest. Absent: keys that AWS owns. See `encryptionKey()` for one that fits. */
   readonly encryptionKey?: kms.IKey;
   /** Told of every alarm and of its end. Absent: the alarms show on the dashboard only. */
@@ -48,7 +51,7 @@ export class PaymentWorker extends Construct {
   readonly table: dynamodb.Table;
   readonly function: lambda.Function;
   readonly logGroup: logs.LogGroup;
-  readonly stripeSecret: StripeSecret;
+  readonly stripeSecret: ReadableSecret;
   readonly alarms: readonly cloudwatch.Alarm[];
 
   constructor(scope: Construct, id: string, props: PaymentWorkerProps) {
@@ -69,12 +72,19 @@ export class PaymentWorker extends Construct {
     };
     this.table = new RecordsTable(this, "Records", shared).table;
     this.stripeSecret = props.stripeSecret ?? emptyStripeSecret(this, "StripeKey", shared);
-    const worker = new Worker(this, "Worker", {
+    const worker = new QueueConsumer(this, "Worker", {
       ...shared,
+      messages: "Payments",
+      bundle: "payment-worker",
+      title: "payment worker",
+      description: "Charges each message of the payment queue at most once",
       timings,
       reserveConcurrency: props.reserveConcurrency ?? true,
-      table: this.table,
-      stripeSecret: this.stripeSecret,
+      environment: { RECORDS_TABLE: this.table.tableName, ...timingVariables(timings) },
+      statements: [
+        allow("Claim", ["dynamodb:PutItem", "dynamodb:UpdateItem"], this.table.tableArn),
+      ],
+      secrets: [{ name: "StripeKey", variable: "STRIPE_SECRET_ARN", secret: this.stripeSecret }],
     });
     this.queue = worker.queues.queue;
     this.deadLetterQueue = worker.queues.deadLetterQueue;

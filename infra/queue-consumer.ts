@@ -1,89 +1,74 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+// A queue, the function that empties it, and between them the event source.
 
 import { Duration } from "aws-cdk-lib";
-import type { RemovalPolicy } from "aws-cdk-lib";
-import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
-import type * as kms from "aws-cdk-lib/aws-kms";
-import * as lambda from "aws-cdk-lib/aws-lambda";
-import * as logs from "aws-cdk-lib/aws-logs";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import { timingVariables } from "../lib/timing/timing.ts";
 import type { Timings } from "../lib/timing/timing.ts";
-import { executionRole } from "./execution-role.ts";
+import { allow } from "./execution-role.ts";
+import { lambdaFunction } from "./lambda-function.ts";
+import type { FunctionProps } from "./lambda-function.ts";
 import { Queues } from "./queues.ts";
-import type { StripeSecret } from "./stripe-secret.ts";
+import type { QueueTimings } from "./queues.ts";
 
-/** Lambda gives CPU in proportion; below this, a cold start over TLS takes longer than it saves money. */
-export const MEMORY_MB = 512;
+export type ConsumerTimings = QueueTimings &
+  Pick<
+    Timings,
+    | "functionTimeoutMs"
+    | "batchWindowMs"
+    | "batchSize"
+    | "eventSourceConcurrency"
+    | "reservedConcurrency"
+  >;
 
-const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker");
-
-export interface WorkerProps {
-  readonly timings: Timings;
+export interface QueueConsumerProps extends Omit<FunctionProps, "timeout" | "reservedConcurrency"> {
+  /** What the queue holds, such as "Payments": the id of its construct. */
+  readonly messages: string;
+  readonly timings: ConsumerTimings;
+  /** `false`: the account's concurrency quota is too small to reserve from. */
   readonly reserveConcurrency: boolean;
-  readonly table: dynamodb.Table;
-  readonly stripeSecret: StripeSecret;
-  readonly removalPolicy: RemovalPolicy;
-  readonly encryptionKey?: kms.IKey;
 }
 
-/** The queue, the function that empties it, and between them the event source. */
-export class Worker extends Construct {
+export class QueueConsumer extends Construct {
   readonly queues: Queues;
   readonly function: lambda.Function;
   readonly logGroup: logs.LogGroup;
 
-  constructor(scope: Construct, id: string, props: WorkerProps) {
+  constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
     const { timings } = props;
     this.queues = new Queues(this, "Queues", props);
-    this.logGroup = new logs.LogGroup(this, "Logs", {
-      retention: logs.RetentionDays.SIX_MONTHS, // a payment may be disputed for up to 120 days
-      removalPolicy: props.removalPolicy,
-      ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
-    });
-    this.function = new lambda.Function(this, "Function", {
-      description: "Charges each message of the payment queue at most once",
-      runtime: lambda.Runtime.NODEJS_24_X,
-      architecture: lambda.Architecture.ARM_64,
-      handler: "init.handler", // index.js, warmed up in init: see scripts/build.ts
-      code: bundle(),
-      role: executionRole(this, {
-        ...props,
-        queue: this.queues.queue,
-        logGroup: this.logGroup,
-      }),
-      memorySize: MEMORY_MB,
+    const { queue } = this.queues;
+    const consume = allow(
+      "Consume", // the event source polls with the function's role
+      [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "sqs:ChangeMessageVisibility",
+      ],
+      queue.queueArn,
+    );
+    const made = lambdaFunction(this, {
+      ...props,
+      statements: [...props.statements, consume],
       timeout: Duration.millis(timings.functionTimeoutMs),
-      ...(props.reserveConcurrency && {
-        reservedConcurrentExecutions: timings.reservedConcurrency,
-      }),
-      loggingFormat: lambda.LoggingFormat.JSON,
-      logGroup: this.logGroup,
+      ...(props.reserveConcurrency && { reservedConcurrency: timings.reservedConcurrency }),
       environment: {
-        RECORDS_TABLE: props.table.tableName,
-        QUEUE_URL: this.queues.queue.queueUrl,
-        STRIPE_SECRET_ARN: props.stripeSecret.secretArn,
+        ...props.environment,
+        QUEUE_URL: queue.queueUrl,
         BATCH_SIZE: String(timings.batchSize),
-        ...timingVariables(timings),
       },
     });
+    this.function = made.function;
+    this.logGroup = made.logGroup;
     this.function.addEventSourceMapping("EventSource", {
-      eventSourceArn: this.queues.queue.queueArn,
+      eventSourceArn: queue.queueArn,
       batchSize: timings.batchSize,
       maxBatchingWindow: Duration.millis(timings.batchWindowMs),
       maxConcurrency: timings.eventSourceConcurrency,
       reportBatchItemFailures: true,
     });
   }
-}
-
-/** The bundle that every other part of the project runs too. */
-function bundle(): lambda.Code {
-  if (!existsSync(join(BUNDLE, "index.js"))) {
-    throw new Error(`${BUNDLE} holds no index.js: run \`npm run build\` before synthesis.`);
-  }
-  return lambda.Code.fromAsset(BUNDLE);
 }

@@ -1,3 +1,5 @@
+// A queue and its dead-letter queue, which accepts messages from no other.
+
 import { ArnFormat, Duration, Names, Stack } from "aws-cdk-lib";
 import type { RemovalPolicy } from "aws-cdk-lib";
 import type * as kms from "aws-cdk-lib/aws-kms";
@@ -6,14 +8,20 @@ import { Construct } from "constructs";
 
 import type { Timings } from "../lib/timing/timing.ts";
 
+export type QueueTimings = Pick<
+  Timings,
+  "visibilityTimeoutMs" | "maxReceiveCount" | "queueRetentionMs" | "deadLetterRetentionMs"
+>;
+
 export interface QueuesProps {
-  readonly timings: Timings;
+  /** What the queue holds, such as "Payments": the id of its construct. */
+  readonly messages: string;
+  readonly timings: QueueTimings;
   readonly removalPolicy: RemovalPolicy;
   /** Absent: SQS encrypts with a key of its own. */
   readonly encryptionKey?: kms.IKey;
 }
 
-/** The queue that producers send to, and the dead-letter queue behind it. */
 export class Queues extends Construct {
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
@@ -28,8 +36,8 @@ export class Queues extends Construct {
         ? { encryption: sqs.QueueEncryption.SQS_MANAGED }
         : { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
     };
-    // Each queue names the other, which CloudFormation calls a circle: only a name that is known
-    // beforehand lets the dead-letter queue refuse every other source.
+    // Each queue names the other, a circular dependency to CloudFormation: only a name that is known
+    // beforehand lets the dead-letter queue reject every other source.
     const queueName = Names.uniqueResourceName(this, { maxLength: 80, separator: "-" });
     const queueArn = Stack.of(this).formatArn({
       service: "sqs",
@@ -41,7 +49,7 @@ export class Queues extends Construct {
       retentionPeriod: Duration.millis(timings.deadLetterRetentionMs),
       redriveAllowPolicy: { sourceQueues: [sqs.Queue.fromQueueArn(this, "Source", queueArn)] },
     });
-    this.queue = new sqs.Queue(this, "Payments", {
+    this.queue = new sqs.Queue(this, props.messages, {
       queueName,
       ...shared,
       retentionPeriod: Duration.millis(timings.queueRetentionMs),

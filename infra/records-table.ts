@@ -1,3 +1,5 @@
+// The table of idempotency records, which keeps a message from being charged twice.
+
 import { RemovalPolicy } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
@@ -10,7 +12,6 @@ export interface RecordsTableProps {
   readonly encryptionKey?: kms.IKey;
 }
 
-/** The idempotency records: the memory that keeps a message from being charged twice. */
 export class RecordsTable extends Construct {
   readonly table: dynamodb.Table;
 

@@ -1,7 +1,9 @@
+// What differs between deployments.
+
 import { RemovalPolicy } from "aws-cdk-lib";
 import type { Environment } from "aws-cdk-lib";
 
-/** What differs between deployments. A new stage is one more constant here, and its name in app.ts. */
+/** A new stage is one more constant here, and its name in app.ts. */
 export interface Stage {
   readonly name: string;
   /** Account and region. Absent: those of the credentials that deploy. */

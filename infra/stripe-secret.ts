@@ -1,14 +1,10 @@
+// The secret that holds the Stripe key.
+
 import { Validations } from "aws-cdk-lib";
 import type { RemovalPolicy } from "aws-cdk-lib";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
-
-/** The secret as the worker needs it; any `ISecret` will do. */
-export interface StripeSecret {
-  readonly secretArn: string;
-  readonly encryptionKey?: kms.IKey | undefined;
-}
 
 /**
  * A secret without a value, for the Stripe key. The key never passes through CloudFormation: an operator

@@ -1,8 +1,8 @@
-// Bundles the worker: dist/payment-worker/index.js, the very file that is deployed, run locally,
-// measured and invoked; and init.mjs, through which Lambda loads it.
+// Bundles every function of functions/ as dist/<function>/index.js: the very file that is deployed,
+// run locally, measured and invoked.
 
-import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 
 import { build as esbuild } from "esbuild";
 import type { BuildOptions } from "esbuild";
@@ -11,19 +11,32 @@ import { LEAVE_OUT } from "./build/leave-out.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-// Lambda waits for a module's top-level await as part of init, at full CPU; what a CommonJS file
-// leaves running goes on into the first invocation, at the handler's share of it.
+// init.mjs loads a function that warms up. Lambda waits for a module's top-level await as part of
+// init, at full CPU; what a CommonJS file leaves running goes on into the first invocation, at the
+// handler's share of it.
 // https://aws.amazon.com/blogs/compute/using-node-js-es-modules-and-top-level-await-in-aws-lambda/
-const INIT = `import worker from "./index.js";
-await worker.warmUp();
-export const { handler } = worker;
+const INIT = `import lambda from "./index.js";
+await lambda.warmUp();
+export const { handler } = lambda;
 `;
 
-/** Builds the bundle and returns the size of index.js in bytes. */
-export async function build(): Promise<number> {
-  const folder = "dist/payment-worker";
-  const bytes = await bundleFunction("functions/payment-worker.ts", folder, LEAVE_OUT);
-  await replaceFile(join(ROOT, folder, "init.mjs"), INIT);
+/** Builds every function; the size of each `index.js` in bytes, by the function's name. */
+export async function build(): Promise<Record<string, number>> {
+  const files = await readdir(join(ROOT, "functions"));
+  const names = files.filter((file) => file.endsWith(".ts")).map((file) => basename(file, ".ts"));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await buildFunction(name)] as const)),
+  );
+}
+
+async function buildFunction(name: string): Promise<number> {
+  const entryPoint = `functions/${name}.ts`;
+  const bytes = await bundleFunction(entryPoint, `dist/${name}`, LEAVE_OUT);
+  const init = join(ROOT, "dist", name, "init.mjs");
+  const warmsUp = /^export (?:async )?(?:function|const) warmUp\b/m.test(
+    await readFile(join(ROOT, entryPoint), "utf8"),
+  );
+  await (warmsUp ? replaceFile(init, INIT) : rm(init, { force: true }));
   return bytes;
 }
 
@@ -61,7 +74,7 @@ export async function bundleFunction(
   return output.contents.byteLength;
 }
 
-/** Whoever reads the file meanwhile, a worker that starts, finds the old one or the new one whole. */
+/** A worker that starts meanwhile finds the old file or the new one, never a part of one. */
 async function replaceFile(path: string, contents: string | Uint8Array): Promise<void> {
   const next = `${path}.${process.pid}`;
   await writeFile(next, contents);
@@ -69,6 +82,7 @@ async function replaceFile(path: string, contents: string | Uint8Array): Promise
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const bytes = await build();
-  console.log(`dist/payment-worker/index.js: ${Math.round(bytes / 1_000)} kB`);
+  for (const [name, bytes] of Object.entries(await build())) {
+    console.log(`dist/${name}/index.js: ${Math.round(bytes / 1_000)} kB`);
+  }
 }

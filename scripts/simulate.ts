@@ -2,28 +2,28 @@
 import { availableParallelism } from "node:os";
 
 import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { loadLibrary } from "../simulation/load-worker.ts";
-import type { Mistake } from "../simulation/load-worker.ts";
-import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/replay.ts";
-import { createRunner } from "../simulation/schedule.ts";
+import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/search/replay.ts";
+import { createRunner } from "../simulation/search/schedule.ts";
+import { shrink } from "../simulation/search/shrink.ts";
 import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
-import { shrink } from "../simulation/shrink.ts";
+import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
+import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
 import { search } from "./simulate/search.ts";
 
 const HELP = `
 npm run simulate -- [options]
 
-  --depth N        every schedule of the small plans with at most N faults (1)
+  --depth N        every schedule of the small scenarios with at most N faults (1)
   --seeds N        and N random schedules beyond them (100000)
   --from N         the first seed (0)
   --faults N       faults at most in a random schedule (6)
-  --random-only    leaves the small plans out
+  --random-only    leaves the small scenarios out
   --threads N      (one for each processor)
 
-  --seed N         tells one random schedule
-  --replay CODE    tells one schedule by its code
-  --shrink         makes the told schedule shorter first, if it breaks a rule
-  --mistake NAME   with one of the mistakes of docs/what-breaks.md in lib/
+  --seed N         prints one random schedule
+  --replay CODE    prints one schedule by its code
+  --shrink         makes that schedule shorter first, if it breaks a rule
+  --bug NAME       with one of the bugs of simulation/seeded-bugs.ts in lib/
 
 Exit status 0 when no rule was broken, 1 when one was.
 `;
@@ -39,13 +39,13 @@ await runCommand(async () => {
     seed: { type: "string" },
     replay: { type: "string" },
     shrink: { type: "boolean", default: false },
-    mistake: { type: "string" },
+    bug: { type: "string" },
   });
-  const mistake = mistakeNamed(values.mistake);
+  const bug = bugNamed(values.bug);
   const faults = integer("faults", values.faults);
   if (values.seed !== undefined || values.replay !== undefined) {
     const seed = integer("seed", values.seed ?? "0");
-    await tell({ code: values.replay, seed, faults, shrinks: values.shrink, mistake });
+    await print({ code: values.replay, seed, faults, shrinks: values.shrink, bug });
     return;
   }
   await search({
@@ -54,7 +54,7 @@ await runCommand(async () => {
     seeds: integer("seeds", values.seeds),
     threads: integer("threads", values.threads),
     faults,
-    mistake,
+    bug,
   });
 });
 
@@ -64,27 +64,27 @@ function integer(name: string, value: string): number {
   return Number(value);
 }
 
-function mistakeNamed(name: string | undefined): Mistake | undefined {
-  const mistake = SEEDED_BUGS.find((one) => one.name === name);
-  if (name === undefined || mistake) return mistake;
+function bugNamed(name: string | undefined): SeededBug | undefined {
+  const bug = SEEDED_BUGS.find((one) => one.name === name);
+  if (name === undefined || bug) return bug;
   const names = SEEDED_BUGS.map((one) => `  ${one.name}`).join("\n");
-  throw new UsageError(`--mistake "${name}" is none of these:\n${names}`);
+  throw new UsageError(`--bug "${name}" is none of these:\n${names}`);
 }
 
-type Telling = {
+type Printing = {
   code: string | undefined;
   seed: number;
   faults: number;
   shrinks: boolean;
-  mistake: Mistake | undefined;
+  bug: SeededBug | undefined;
 };
 
-/** Tells one schedule. */
-async function tell({ code, seed, faults, shrinks, mistake }: Telling): Promise<void> {
-  const run = createRunner(await loadLibrary(mistake));
+/** Prints one schedule. */
+async function print({ code, seed, faults, shrinks, bug }: Printing): Promise<void> {
+  const run = createRunner(await loadWorker(bug));
   const given = code === undefined ? await scheduleOfSeed(run, seed, faults) : read(code);
-  const schedule = shrinks ? await shrink(run, given, mistake?.shows) : given;
-  const { violation, text } = await trace(run, schedule, mistake?.shows);
+  const schedule = shrinks ? await shrink(run, given, bug?.shows) : given;
+  const { violation, text } = await trace(run, schedule, bug?.shows);
   console.log(`${text}\n`);
   console.log(violation ? codeOf(schedule) : "No rule is broken.");
   if (violation) process.exitCode = 1;

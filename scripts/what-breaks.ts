@@ -1,82 +1,97 @@
-// npm run what-breaks: for each mistake of simulation/seeded-bugs.ts the shortest schedule that shows
-// it, in docs/what-breaks.md. What is known is run again; only what no longer breaks is searched.
+// npm run what-breaks: for each seeded bug the shortest schedule in which it breaks a rule. Known
+// schedules are run again; only where one no longer breaks a rule is a new one searched.
 
 import { readFile, writeFile } from "node:fs/promises";
 
-import { readArguments, runCommand } from "../cli/terminal/command.ts";
-import type { Mistake } from "../simulation/load-worker.ts";
-import { loadLibrary } from "../simulation/load-worker.ts";
-import { exhaustivePlans } from "../simulation/plans.ts";
-import { runTasks } from "../simulation/pool.ts";
-import { scheduleOf, trace } from "../simulation/replay.ts";
-import { RULES } from "../simulation/rules.ts";
-import { createRunner } from "../simulation/schedule.ts";
+import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { RULES } from "../simulation/checkers/rules.ts";
+import { runTasks } from "../simulation/search/pool.ts";
+import { scheduleOf, trace } from "../simulation/search/replay.ts";
+import { exhaustiveScenarios } from "../simulation/search/scenarios.ts";
+import { createRunner } from "../simulation/search/schedule.ts";
 import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
-import { renderWhatBreaks } from "../simulation/what-breaks.ts";
-import type { Shown } from "../simulation/what-breaks.ts";
+import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
+import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
+import { MOST_TELLING, renderPage, renderSection } from "../simulation/seeded-bugs/what-breaks.ts";
+import type { Shown } from "../simulation/seeded-bugs/what-breaks.ts";
 
 const HELP = `
-npm run what-breaks -- [--search]
+npm run what-breaks -- [--all | NAME] [--search]
 
-Writes docs/what-breaks.md and simulation/counterexamples.json. Known schedules are told again, and
-a new one is searched where the known one breaks no rule any more; with --search, for every mistake
-(some twenty minutes).
+Finds the schedules in which the seeded bugs break a rule; writes them to
+simulation/seeded-bugs/counterexamples.json and the most telling ones to docs/what-breaks.md.
+
+  NAME       prints that bug and its schedule, and writes nothing
+  --all      prints every bug and its schedule, and writes nothing
+  --search   searches every schedule again (some twenty minutes)
 `;
 
-const CODES = new URL("../simulation/counterexamples.json", import.meta.url);
+const CODES = new URL("../simulation/seeded-bugs/counterexamples.json", import.meta.url);
 const PAGE = new URL("../docs/what-breaks.md", import.meta.url);
 
 // With faults, no schedule that a person would read is longer.
 const MOST_STEPS = 60;
 
 await runCommand(async () => {
-  const { values } = readArguments(HELP, { search: { type: "boolean", default: false } });
+  const { values, positionals } = readArguments(HELP, {
+    all: { type: "boolean", default: false },
+    search: { type: "boolean", default: false },
+  });
   const known = values.search ? {} : await readCodes();
+  const prints = values.all || positionals.length > 0;
   const shown: Shown[] = [];
-  for (const mistake of SEEDED_BUGS) {
-    const one = await show(mistake, known[mistake.name]);
+  for (const bug of values.all ? SEEDED_BUGS : named(positionals)) {
+    const one = await show(bug, known[bug.name]);
     shown.push(one);
-    console.log(`${mistake.name}: ${RULES[one.rule]} (${one.code})`);
+    console.log(prints ? renderSection(one) : `${bug.name}: ${RULES[one.rule]} (${one.code})`);
   }
-  const codes = Object.fromEntries(shown.map(({ mistake, code }) => [mistake.name, code]));
+  if (prints) return;
+  const codes = Object.fromEntries(shown.map(({ bug, code }) => [bug.name, code]));
   await writeFile(CODES, `${JSON.stringify(codes, undefined, 2)}\n`);
-  await writeFile(PAGE, renderWhatBreaks(shown));
+  await writeFile(PAGE, renderPage(shown.filter(({ bug }) => MOST_TELLING.includes(bug.name))));
 });
 
 async function readCodes(): Promise<Record<string, string>> {
   return JSON.parse(await readFile(CODES, "utf8")) as Record<string, string>;
 }
 
-async function show(mistake: Mistake, known: string | undefined): Promise<Shown> {
-  const run = createRunner(await loadLibrary(mistake));
-  for (const code of [known, () => shortest(mistake)]) {
+function named(names: readonly string[]): readonly SeededBug[] {
+  const found = SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (found.length > 0) return found;
+  const all = SEEDED_BUGS.map(({ name }) => `  ${name}`).join("\n");
+  throw new UsageError(`"${names.join(" ")}" is none of these:\n${all}`);
+}
+
+async function show(bug: SeededBug, known: string | undefined): Promise<Shown> {
+  const run = createRunner(await loadWorker(bug));
+  for (const code of [known, () => shortest(bug)]) {
     if (code === undefined) continue;
     const tried = typeof code === "string" ? code : await code();
-    const { violation, text } = await trace(run, scheduleOf(tried), mistake.shows);
-    if (violation) return { mistake, code: tried, rule: violation.rule, trace: text };
+    const { violation, text } = await trace(run, scheduleOf(tried), bug.shows);
+    if (violation) return { bug, code: tried, rule: violation.rule, trace: text };
   }
-  throw new Error(`Bug! "${mistake.name}" broke a rule when it was searched, and not when told.`);
+  throw new Error(`Bug! "${bug.name}" broke a rule in the search, and not when run again.`);
 }
 
 /** The code of the shortest schedule with the fewest faults. */
-async function shortest({ name, shows }: Mistake): Promise<string> {
+async function shortest({ name, shows }: SeededBug): Promise<string> {
   for (const depth of [0, 1, 2]) {
-    const taskOf = (plan: { name: string }) =>
-      ({
-        kind: "explore",
-        plan: plan.name,
-        depth,
-        mistake: name,
-        only: shows,
-        shortest: depth < 2,
-        ...(depth > 0 && { mostSteps: MOST_STEPS }),
-      }) as const;
-    const tasks = exhaustivePlans(depth).map(taskOf);
+    const tasks = exhaustiveScenarios(depth).map(({ name: scenario }) => ({
+      kind: "explore" as const,
+      scenario,
+      depth,
+      bug: name,
+      only: shows,
+      shortest: depth < 2,
+      ...(depth > 0 && { mostSteps: MOST_STEPS }),
+    }));
     const reports = await runTasks(tasks, {
       goesOn: ({ found }) => depth < 2 || found === undefined,
     });
-    const found = tasks.flatMap(({ plan }) => {
-      const report = reports.find(({ task }) => task.kind === "explore" && task.plan === plan);
+    const found = tasks.flatMap(({ scenario }) => {
+      const report = reports.find(
+        ({ task }) => task.kind === "explore" && task.scenario === scenario,
+      );
       return report?.found ?? [];
     });
     const [best] = found.toSorted((a, b) => a.steps - b.steps);

@@ -1,11 +1,11 @@
-// Mistakes that people make in this protocol, each as a small edit of the real code. The proof has
-// teeth only if it catches every one.
+// Bugs that people write into this protocol, each as a small edit of the real code. The proof is
+// worth something only if it catches every one.
 
-import type { Mistake } from "./load-worker.ts";
+import type { SeededBug } from "./seeded-bugs/load-worker.ts";
 
 const ACKNOWLEDGED = 'case "duplicate":\n      return undefined;';
 
-const acknowledging = (decision: string): Mistake["edits"] => [
+const acknowledging = (decision: string): SeededBug["edits"] => [
   {
     file: "sqs/batch.ts",
     find: ACKNOWLEDGED,
@@ -13,21 +13,21 @@ const acknowledging = (decision: string): Mistake["edits"] => [
   },
 ];
 
-const one = (file: string, find: string, replace: string): Mistake["edits"] => [
+const one = (file: string, find: string, replace: string): SeededBug["edits"] => [
   { file, find, replace },
 ];
 
-export const SEEDED_BUGS: readonly Mistake[] = [
+export const SEEDED_BUGS: readonly SeededBug[] = [
   // Acknowledging
   {
     name: "acknowledges a claim that is in progress",
     lesson:
-      "A claim says that somebody began, not that somebody finished: if that worker dies, nobody has the message any more.",
+      "A claim says that a worker began, not that it finished: if that worker dies, nobody has the message any more.",
     edits: acknowledging("in_progress"),
   },
   {
     name: "acknowledges after it lost its lease",
-    lesson: "Whoever took the claim over has not finished yet, and may die.",
+    lesson: "The worker that took the claim over has not finished yet, and may die.",
     shows: "acknowledged",
     edits: acknowledging("lease_lost"),
   },
@@ -37,13 +37,14 @@ export const SEEDED_BUGS: readonly Mistake[] = [
     edits: acknowledging("transient"),
   },
   {
-    name: "acknowledges a message that it refused",
-    lesson: "What cannot be processed has to reach the dead-letter queue, where somebody sees it.",
+    name: "acknowledges an invalid message",
+    lesson:
+      "What cannot be processed has to reach the dead-letter queue, where an operator sees it.",
     edits: acknowledging("invalid"),
   },
   {
     name: "acknowledges a conflict",
-    lesson: "The second payment under one id was never made: a person has to decide.",
+    lesson: "The second payment under one id was never made: an operator has to decide.",
     edits: acknowledging("conflict"),
   },
   {
@@ -94,9 +95,9 @@ export const SEEDED_BUGS: readonly Mistake[] = [
     ],
   },
   {
-    name: "takes its own lost put for somebody else's",
+    name: "takes its own lost put for another worker's",
     lesson:
-      "When a put's reply is lost, the SDK sends it again, and it fails against itself. A worker that does not know its own owner token waits for nobody.",
+      "When a put's reply is lost, the SDK sends it again, and it fails against itself. A worker that does not recognize its own owner token waits for nobody.",
     edits: one(
       "payments/record.ts",
       'if (existing.owner === ours.owner) return { kind: "ours" };',
@@ -106,7 +107,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   {
     name: "takes over whatever stands there now",
     lesson:
-      "Between reading a expired claim and taking it over, another worker may have taken it: the condition has to name the owner and the lease that were seen.",
+      "Between reading an expired claim and taking it over, another worker may have taken it: the condition has to name the owner and the lease that were seen.",
     edits: one(
       "aws/records-table.ts",
       "ConditionExpression: AS_SEEN,",
@@ -144,8 +145,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   },
   {
     name: "completes without being the owner",
-    lesson:
-      "A worker that was frozen wakes up and finishes a claim that is somebody else's by now.",
+    lesson: "A worker that was frozen wakes up and completes a claim that is another's by now.",
     edits: one(
       "aws/records-table.ts",
       "ConditionExpression: OURS,",
@@ -155,7 +155,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   {
     name: "releases without being the owner",
     lesson:
-      "A worker that was frozen wakes up and gives away the claim of another, which is at work.",
+      "A worker that was frozen wakes up and releases the claim of another that is still running.",
     edits: one(
       "aws/records-table.ts",
       "ConditionExpression: OURS_UNFINISHED,",
@@ -189,9 +189,9 @@ export const SEEDED_BUGS: readonly Mistake[] = [
     ],
   },
   {
-    name: "gives a held message back at once",
+    name: "returns a message at once while its claim is live",
     lesson:
-      "It uses up its receives while the claim is held, and reaches the dead-letter queue although nothing is wrong with it.",
+      "It uses up its receives while the claim is live, and reaches the dead-letter queue although nothing is wrong with it.",
     edits: one(
       "sqs/batch.ts",
       "Math.max(1, Math.ceil((ending.leaseExpiresAt - now) / 1_000))",
@@ -242,7 +242,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   {
     name: "charges another payment under the same id",
     lesson:
-      "A changed amount under a known id is a mistake of the sender, and not to be answered for him.",
+      "A changed amount under a known id is an error of the sender, which only the sender can resolve.",
     edits: one(
       "payments/record.ts",
       'if (existing.fingerprint !== ours.fingerprint) return { kind: "conflict" };',
@@ -281,7 +281,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
     name: "retries a decline",
     lesson:
       "Stripe replays a decline for the same key: every retry is the same decline, and the message ends in the dead-letter queue without its outcome.",
-    shows: "mended",
+    shows: "recovers",
     edits: one(
       "stripe/answers.ts",
       'error.type === "StripeCardError" && error.rawType === "card_error"',
@@ -317,7 +317,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
     ),
   },
 
-  // Memory
+  // The key window and the deduplication window
   {
     name: "has no key window",
     lesson: "A day later Stripe has forgotten the key, and the same request is a new charge.",
@@ -329,7 +329,7 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   },
   {
     name: "trusts Stripe's keys for longer than a day",
-    lesson: "Stripe promises 24 hours.",
+    lesson: "Stripe keeps a key for 24 hours, and no longer.",
     edits: one(
       "payments/protocol.ts",
       "now() - claim.firstClaimedAt >= timings.keyWindowMs",
@@ -376,12 +376,13 @@ export const SEEDED_BUGS: readonly Mistake[] = [
   {
     name: "forgets a record after a day",
     lesson:
-      "The memory has to outlive every redelivery: queue, dead-letter queue and the operator's holiday.",
+      "The record has to outlive every redelivery: queue, dead-letter queue and the operator's vacation.",
     edits: one("payments/claim.ts", "now + timings.recordTtlMs", "now + 86_400_000"),
   },
   {
     name: "accepts messages of any age",
-    lesson: "A message that is older than the memory may have been charged, and nobody knows.",
+    lesson:
+      "A message older than the deduplication window may have been charged, and nobody knows.",
     shows: "one_charge",
     edits: one("message/decode.ts", "now - limits.maxMessageAgeMs", "now - Infinity"),
   },

@@ -1,5 +1,5 @@
 // Decisions by chance, all from one seed. The processes' own timing is not seeded.
-import { seededRandom } from "../../simulation/random.ts";
+import { seededRandom } from "../../simulation/search/random.ts";
 
 export type Chance = {
   /** True in this share of calls, from 0 to 1. */

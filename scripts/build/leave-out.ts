@@ -1,6 +1,5 @@
-// What the worker's bundle does without: parts of the SDKs that it cannot reach. A cold start pays
-// for every byte that is parsed. Whatever does not fit after an upgrade fails the build, and the
-// suites run the result.
+// The parts of the SDKs that no function reaches: a cold start pays for every byte that is parsed.
+// Whatever does not fit after an upgrade fails the build, and the suites run the result.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +21,7 @@ export const LEAVE_OUT = {
 } satisfies BuildOptions;
 
 /**
- * Stripe's API is one class a file, and the client makes one of each. All but PaymentIntents become
+ * Stripe's API is one class per file, and the client makes one of each. All but PaymentIntents become
  * a stand-in that throws when it is used.
  */
 function stripeResources(): Plugin {
@@ -30,6 +29,7 @@ function stripeResources(): Plugin {
     name: "stripe-resources",
     setup(build) {
       let kept = 0;
+      let replaced = 0;
       const filter =
         /[\\/]stripe[\\/]esm[\\/](?:resources[\\/].+|StripeEventNotificationHandler)\.js$/;
       build.onLoad({ filter }, async ({ path }) => {
@@ -37,6 +37,7 @@ function stripeResources(): Plugin {
           kept += 1;
           return undefined;
         }
+        replaced += 1;
         const source = await readFile(path, "utf8");
         const classes = [...source.matchAll(/^export class (\w+)/gm)].map(([, name]) => name);
         // Any other export is missed by its importer, and esbuild says so.
@@ -44,7 +45,7 @@ function stripeResources(): Plugin {
         return { contents: [`import { standIn } from ${STAND_IN};`, ...standIns].join("\n") };
       });
       build.onEnd(({ errors }) => {
-        if (kept === 1 || errors.length > 0) return undefined;
+        if (kept === 1 || replaced === 0 || errors.length > 0) return undefined;
         const text =
           "stripe-node has moved PaymentIntents: adapt scripts/build/leave-out.ts to it.";
         return { errors: [{ text }] };

@@ -1,4 +1,4 @@
-// In the bundle, this is @aws-sdk/credential-provider-node: see leave-out.ts.
+// In a bundle, this is @aws-sdk/credential-provider-node: see leave-out.ts.
 
 /** The SDK asks for this when it is loaded, and calls what it returns when a client has no credentials. */
 export function defaultProvider() {

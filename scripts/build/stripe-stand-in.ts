@@ -1,4 +1,4 @@
-// In the bundle, this is each of Stripe's resources that the worker does not use: see leave-out.ts.
+// In a bundle, this is each of Stripe's resources that no function uses: see leave-out.ts.
 
 /** A constructor of objects that throw as soon as anything is read from them. */
 export function standIn(resource: string) {

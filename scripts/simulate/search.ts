@@ -1,15 +1,15 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
-import { formatCoverage } from "../../simulation/coverage.ts";
-import { loadLibrary } from "../../simulation/load-worker.ts";
-import type { Mistake } from "../../simulation/load-worker.ts";
-import { exhaustivePlans } from "../../simulation/plans.ts";
-import { runTasks } from "../../simulation/pool.ts";
-import { scheduleOf, trace } from "../../simulation/replay.ts";
-import { createRunner } from "../../simulation/schedule.ts";
-import type { Report, Task } from "../../simulation/thread.ts";
+import { formatCoverage } from "../../simulation/search/coverage.ts";
+import { runTasks } from "../../simulation/search/pool.ts";
+import { scheduleOf, trace } from "../../simulation/search/replay.ts";
+import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
+import { createRunner } from "../../simulation/search/schedule.ts";
+import type { Report, Task } from "../../simulation/search/thread.ts";
+import { loadWorker } from "../../simulation/seeded-bugs/load-worker.ts";
+import type { SeededBug } from "../../simulation/seeded-bugs/load-worker.ts";
 
 export type Search = {
-  /** Faults at most in the exhaustive plans; undefined leaves them out. */
+  /** Faults at most in the exhaustive scenarios; undefined leaves them out. */
   depth: number | undefined;
   /** The first seed. */
   from: number;
@@ -17,7 +17,7 @@ export type Search = {
   /** Faults at most in a random schedule. */
   faults: number;
   threads: number;
-  mistake: Mistake | undefined;
+  bug: SeededBug | undefined;
 };
 
 const SEEDS_A_TASK = 2_000;
@@ -40,8 +40,8 @@ export async function search(settings: Search): Promise<void> {
       `Every schedule of one message id, two workers and three deliveries, with at most ${times(depth)} anywhere:`,
     );
     await run(explorations(settings, depth), undefined, ({ task, schedules, states }) => {
-      const plan = task.kind === "explore" ? task.plan : "";
-      console.log(`${column(schedules)} schedules${column(states)} states  ${plan}`);
+      const scenario = task.kind === "explore" ? task.scenario : "";
+      console.log(`${column(schedules)} schedules${column(states)} states  ${scenario}`);
     });
   }
   if (seeds > 0) {
@@ -49,25 +49,25 @@ export async function search(settings: Search): Promise<void> {
     await run(randomTasks(settings), seeds, () => {});
   }
   conclude(all, (performance.now() - startedAt) / 1_000);
-  await tellShortest(all, settings.mistake);
+  await printShortest(all, settings.bug);
 }
 
 /** The long ones first, so that the threads end together. */
-function explorations({ mistake }: Search, depth: number): Task[] {
-  const of = ({ name: plan }: { name: string }): Task => {
-    const named = mistake && { mistake: mistake.name };
-    return { kind: "explore", plan, depth, only: mistake?.shows, ...named };
+function explorations({ bug }: Search, depth: number): Task[] {
+  const of = ({ name: scenario }: { name: string }): Task => {
+    const named = bug && { bug: bug.name };
+    return { kind: "explore", scenario, depth, only: bug?.shows, ...named };
   };
-  return exhaustivePlans(depth).map(of).toReversed();
+  return exhaustiveScenarios(depth).map(of).toReversed();
 }
 
-function randomTasks({ from, seeds, faults, threads, mistake }: Search): Task[] {
+function randomTasks({ from, seeds, faults, threads, bug }: Search): Task[] {
   const size = Math.min(SEEDS_A_TASK, Math.ceil(seeds / threads));
   return Array.from({ length: Math.ceil(seeds / size) }, (_, i): Task => {
     const first = from + i * size;
     const to = Math.min(first + size, from + seeds);
-    const named = mistake && { mistake: mistake.name };
-    return { kind: "random", from: first, to, depth: faults, only: mistake?.shows, ...named };
+    const named = bug && { bug: bug.name };
+    return { kind: "random", from: first, to, depth: faults, only: bug?.shows, ...named };
   });
 }
 
@@ -81,7 +81,7 @@ function conclude(reports: readonly Report[], seconds: number): void {
   const schedules = sum((report) => report.schedules);
   const broken = sum((report) => (report.found ? 1 : 0));
   console.log(`\n${formatCoverage(counts)}\n`);
-  // On a busy machine the threads wait for others: what they could do is told by their own time.
+  // On a busy machine the threads wait: the rate by their own time is the comparable one.
   const { user, system } = process.cpuUsage();
   const processorSeconds = (user + system) / 1_000_000;
   const verdict = broken === 0 ? "No rule was broken." : `${broken} broke a rule.`;
@@ -90,18 +90,18 @@ function conclude(reports: readonly Report[], seconds: number): void {
   );
 }
 
-async function tellShortest(
+async function printShortest(
   reports: readonly Report[],
-  mistake: Mistake | undefined,
+  bug: SeededBug | undefined,
 ): Promise<void> {
   const found = reports.flatMap((report) => report.found ?? []);
   const [shortest] = found.toSorted((a, b) => a.steps - b.steps);
   if (!shortest) return;
   process.exitCode = 1;
   const { code, seed } = shortest;
-  const run = createRunner(await loadLibrary(mistake));
-  const { text } = await trace(run, scheduleOf(code), mistake?.shows);
-  const option = mistake ? ` --mistake "${mistake.name}"` : "";
+  const run = createRunner(await loadWorker(bug));
+  const { text } = await trace(run, scheduleOf(code), bug?.shows);
+  const option = bug ? ` --bug "${bug.name}"` : "";
   console.log(`\n${text}\n`);
   if (seed !== undefined) console.log(`This was seed ${seed}, made shorter.`);
   console.log(`To see it again: npm run simulate --${option} --replay ${code}`);

@@ -10,10 +10,10 @@ import { recordsTable } from "../../lib/aws/records-table.ts";
 import { sqsHandler } from "../../lib/sqs/handler.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../lib/stripe/charges.ts";
-import { createQueue } from "../../simulation/queue.ts";
-import type { QueuedMessage } from "../../simulation/queue.ts";
-import { createStripe } from "../../simulation/stripe.ts";
-import { createTable } from "../../simulation/table.ts";
+import { createQueue } from "../../simulation/models/queue.ts";
+import type { QueuedMessage } from "../../simulation/models/queue.ts";
+import { createStripe } from "../../simulation/models/stripe.ts";
+import { createTable } from "../../simulation/models/table.ts";
 import { serve } from "../conformance/servers/simulated-stripe.ts";
 import { TIMINGS } from "../support/timings.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 
 import { startQueue } from "../../local/queue/server.ts";
 import type { QueueServer } from "../../local/queue/server.ts";
-import { createQueue } from "../../simulation/queue.ts";
+import { createQueue } from "../../simulation/models/queue.ts";
 import { conform } from "./conform.ts";
 import { queueScenarios } from "./scenarios/queue.ts";
 import type { QueueSubject } from "./scenarios/queue.ts";

@@ -5,7 +5,7 @@ import { afterAll, describe } from "vitest";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { startStripe } from "../../local/stripe/server.ts";
-import { createStripe } from "../../simulation/stripe.ts";
+import { createStripe } from "../../simulation/models/stripe.ts";
 import { conform } from "./conform.ts";
 import { START, stripeScenarios } from "./scenarios/stripe.ts";
 import type { StripeSubject } from "./scenarios/stripe.ts";

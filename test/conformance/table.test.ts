@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 
 import { startTable } from "../../local/table/server.ts";
 import type { TableServer } from "../../local/table/server.ts";
-import { createTable } from "../../simulation/table.ts";
+import { createTable } from "../../simulation/models/table.ts";
 import { conform } from "./conform.ts";
 import { expiryScenarios } from "./scenarios/expiry.ts";
 import { recordScenarios } from "./scenarios/records.ts";

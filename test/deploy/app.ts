@@ -4,11 +4,11 @@ import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 
-import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import type { PaymentWorker } from "../../infra/payment-worker.ts";
 import { dev } from "../../infra/stages.ts";
 
-const stack = new PaymentWorkerStack(new App(), "PaymentWorker-dev", {
+const stack = new PaymentServiceStack(new App(), "PaymentWorker-dev", {
   ...dev,
   customerManagedKey: true,
   reserveConcurrency: true,

@@ -1,7 +1,6 @@
 // The bundle itself, in a process of its own: what it asks of the table and of Stripe, that nothing
-// it needs was left out, and how large it is. The numbers are exact; the servers count them.
+// it needs was left out. The numbers are exact; the servers count them.
 
-import { statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -196,8 +195,4 @@ test("without its role's credentials the worker does not start, and says which a
     ok: false,
     errorMessage: expect.stringMatching(/^AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set/),
   });
-});
-
-test("the bundle is at most 345 kB", () => {
-  expect(statSync(BUNDLE).size).toBeLessThanOrEqual(345_000);
 });

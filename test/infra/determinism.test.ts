@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, expect, test } from "vitest";
 
-import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import { DEV, newApp, PROD } from "./synth.ts";
 
 const outputs: string[] = [];
@@ -20,7 +20,7 @@ function synthesise(): Record<string, string> {
   outputs.push(output);
   const app = newApp(output);
   for (const stage of [DEV, PROD]) {
-    void new PaymentWorkerStack(app, `PaymentWorker-${stage.name}`, stage);
+    void new PaymentServiceStack(app, `PaymentWorker-${stage.name}`, stage);
   }
   app.synth();
   const files = readdirSync(output, { recursive: true, withFileTypes: true })

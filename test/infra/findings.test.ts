@@ -5,7 +5,7 @@ import { AwsSolutionsChecks, NIST80053R5Checks, ServerlessChecks } from "cdk-nag
 import type { NagPack } from "cdk-nag";
 import { expect, test } from "vitest";
 
-import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import { dev, prod } from "../../infra/stages.ts";
 import type { Stage } from "../../infra/stages.ts";
 import { DEV, newApp, PROD } from "./synth.ts";
@@ -16,7 +16,7 @@ const app = appOf(DEV, PROD);
 
 function appOf(...stages: Stage[]): App {
   const made = newApp();
-  for (const stage of stages) void new PaymentWorkerStack(made, stage.name, stage);
+  for (const stage of stages) void new PaymentServiceStack(made, stage.name, stage);
   return made;
 }
 

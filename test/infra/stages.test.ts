@@ -2,14 +2,14 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 
-import { PaymentWorkerStack } from "../../infra/payment-worker-stack.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import { dev, prod } from "../../infra/stages.ts";
 import type { Stage } from "../../infra/stages.ts";
 import { DEFAULT_TIMINGS } from "../../lib/timing/timing.ts";
 import { DEV, newApp, PROD, propertiesOf } from "./synth.ts";
 
 function templateOf(stage: Stage): Template {
-  return Template.fromStack(new PaymentWorkerStack(newApp(), "Stack", stage));
+  return Template.fromStack(new PaymentServiceStack(newApp(), "Stack", stage));
 }
 
 function variables(template: Template): unknown {
@@ -49,7 +49,7 @@ test("prod keeps its data, whatever else is set for it", () => {
 });
 
 test("a stage that keeps its data has a key of its own, and cannot be deleted by accident", () => {
-  const stack = new PaymentWorkerStack(newApp(), "Stack", PROD);
+  const stack = new PaymentServiceStack(newApp(), "Stack", PROD);
   const template = Template.fromStack(stack);
 
   expect(stack.terminationProtection).toBe(true);
@@ -62,7 +62,7 @@ test("a stage that keeps its data has a key of its own, and cannot be deleted by
 });
 
 test("dev deploys into a new account and is gone when it is destroyed", () => {
-  const stack = new PaymentWorkerStack(newApp(), "Stack", DEV);
+  const stack = new PaymentServiceStack(newApp(), "Stack", DEV);
   const template = Template.fromStack(stack);
 
   expect(stack.terminationProtection).toBe(false);
@@ -90,7 +90,7 @@ test("a stage names its account, an alarm topic and a secret that exist already"
   const alarmTopicArn = "arn:aws:sns:eu-west-1:111122223333:on-call";
   const stripeSecretArn = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-AbCdEf";
 
-  const stack = new PaymentWorkerStack(newApp(), "Stack", {
+  const stack = new PaymentServiceStack(newApp(), "Stack", {
     ...PROD,
     env,
     alarmTopicArn,

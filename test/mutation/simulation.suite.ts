@@ -5,13 +5,13 @@ import * as records from "../../lib/aws/records-table.ts";
 import * as batch from "../../lib/sqs/handler.ts";
 import * as keys from "../../lib/stripe/api-key.ts";
 import * as charges from "../../lib/stripe/charges.ts";
-import { drawn } from "../../simulation/choices.ts";
-import { explore } from "../../simulation/explore.ts";
-import { exhaustivePlans } from "../../simulation/plans.ts";
-import { runRandom } from "../../simulation/replay.ts";
-import { createRunner } from "../../simulation/schedule.ts";
+import { drawn } from "../../simulation/search/choices.ts";
+import { explore } from "../../simulation/search/explore.ts";
+import { runRandom } from "../../simulation/search/replay.ts";
+import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
+import { createRunner } from "../../simulation/search/schedule.ts";
 
-vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/connection.ts"));
+vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/world/connection.ts"));
 
 const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);
@@ -28,21 +28,21 @@ const LARGE = new Set([
   "a producer that repeats",
   "a repeat while the redrive of a day later is running",
 ]);
-const plans = exhaustivePlans(0).map(({ name }) => name);
+const scenarios = exhaustiveScenarios(0).map(({ name }) => name);
 
-test.each(plans)("no fault breaks the promise: %s", async (name) => {
-  const plan = exhaustivePlans(LARGE.has(name) ? 0 : 1).find((one) => one.name === name);
-  if (!plan) throw new Error(`Bug! There is no plan "${name}".`);
+test.each(scenarios)("no fault breaks the promise: %s", async (name) => {
+  const scenario = exhaustiveScenarios(LARGE.has(name) ? 0 : 1).find((one) => one.name === name);
+  if (!scenario) throw new Error(`Bug! There is no scenario "${name}".`);
 
-  const { found } = await explore(run, plan, { count });
+  const { found } = await explore(run, scenario, { count });
 
   expect(found?.violation.message).toBeUndefined();
 });
 
-test("no random schedule breaks the promise", async () => {
+test("no random schedule breaks the guarantee", async () => {
   for (let seed = 0; seed < 300; seed++) {
-    const witness = { count, digests: false };
-    const { violation } = await runRandom(run, drawn(seed), 6, { witness });
+    const recorder = { count, digests: false };
+    const { violation } = await runRandom(run, drawn(seed), 6, { recorder });
     expect(violation?.message).toBeUndefined();
   }
 });

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
-import { codeOf, scheduleOf } from "../../simulation/replay.ts";
+import { codeOf, scheduleOf } from "../../simulation/search/replay.ts";
 import type { Replayed } from "./replay.worker.ts";
 
 const replayed = await new Promise<Replayed>((resolve, reject) => {
@@ -29,13 +29,13 @@ test("a schedule that breaks a rule is made shorter and still breaks it", () => 
 });
 
 test("a code stands for its schedule", () => {
-  const schedule = { plan: "one message", depth: 2, choices: [0, 3, 0, 12] };
+  const schedule = { scenario: "one message", depth: 2, choices: [0, 3, 0, 12] };
 
   expect(codeOf(schedule)).toBe("one-message:2:0.3.0.12");
   expect(scheduleOf("one-message:2:0.3.0.12")).toEqual(schedule);
 });
 
-test.each(["", "one-message", "one-message:1:x", "no-such-plan:1:0"])(
+test.each(["", "one-message", "one-message:1:x", "no-such-scenario:1:0"])(
   "%j is refused as a code",
   (code) => {
     expect(() => scheduleOf(code)).toThrow("is not the code of a schedule");

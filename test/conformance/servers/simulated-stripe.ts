@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-import type { Request, Response } from "../../../simulation/stripe.ts";
+import type { Request, Response } from "../../../simulation/models/stripe.ts";
 import type { ExternalServer } from "./process.ts";
 
 export async function serve(stripe: (request: Request) => Response): Promise<ExternalServer> {

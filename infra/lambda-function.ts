@@ -1,0 +1,77 @@
+// One Lambda function of this project: its bundle, its log group, and a role that allows exactly the
+// calls it makes.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Duration, RemovalPolicy } from "aws-cdk-lib";
+import type * as iam from "aws-cdk-lib/aws-iam";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import type { Construct } from "constructs";
+
+import { executionRole } from "./execution-role.ts";
+import type { Secret } from "./execution-role.ts";
+
+export interface FunctionProps {
+  /** Names the entry in functions/ and its bundle in dist/. */
+  readonly bundle: string;
+  readonly description: string;
+  /** What its role and its policy are described as, such as "payment worker". */
+  readonly title: string;
+  readonly environment: Record<string, string>;
+  /** What it may do beside writing its log, reading its secrets and using the key. */
+  readonly statements: readonly iam.PolicyStatement[];
+  readonly secrets?: readonly Secret[];
+  readonly timeout: Duration;
+  /** In MB. Lambda gives CPU in proportion: below 512, a cold start over TLS takes longer than it saves. */
+  readonly memorySize?: number;
+  readonly reservedConcurrency?: number;
+  /** Whether the log outlives the stack. */
+  readonly removalPolicy: RemovalPolicy;
+  /** Encrypts the log, and may be used through the services that the statements name. */
+  readonly encryptionKey?: kms.IKey;
+}
+
+export interface LambdaFunction {
+  readonly function: lambda.Function;
+  readonly logGroup: logs.LogGroup;
+  readonly role: iam.Role;
+}
+
+const DIST = join(import.meta.dirname, "..", "dist");
+
+/** Adds `Logs`, `Policy`, `Role` and `Function` to `scope`, which is the function's own construct. */
+export function lambdaFunction(scope: Construct, props: FunctionProps): LambdaFunction {
+  const { bundle, description, reservedConcurrency, secrets = [] } = props;
+  const logGroup = new logs.LogGroup(scope, "Logs", {
+    retention: logs.RetentionDays.SIX_MONTHS, // a payment may be disputed for up to 120 days
+    removalPolicy: props.removalPolicy,
+    ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
+  });
+  const role = executionRole(scope, { ...props, secrets, logGroup });
+  const folder = join(DIST, bundle);
+  if (!existsSync(join(folder, "index.js"))) {
+    throw new Error(`${folder} holds no index.js: run \`npm run build\` before synthesis.`);
+  }
+  const handler = new lambda.Function(scope, "Function", {
+    description,
+    runtime: lambda.Runtime.NODEJS_24_X,
+    architecture: lambda.Architecture.ARM_64,
+    // init.mjs is there when the function warms up: see scripts/build.ts.
+    handler: existsSync(join(folder, "init.mjs")) ? "init.handler" : "index.handler",
+    code: lambda.Code.fromAsset(folder),
+    role,
+    memorySize: props.memorySize ?? 512,
+    timeout: props.timeout,
+    ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
+    loggingFormat: lambda.LoggingFormat.JSON,
+    logGroup,
+    environment: {
+      ...props.environment,
+      ...Object.fromEntries(secrets.map(({ variable, secret }) => [variable, secret.secretArn])),
+    },
+  });
+  return { function: handler, logGroup, role };
+}

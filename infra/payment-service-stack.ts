@@ -1,0 +1,57 @@
+// One stage of the payment service as a stack, with the outputs that the commands of this project read.
+
+import { CfnOutput, RemovalPolicy, Stack } from "aws-cdk-lib";
+import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
+import * as sns from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
+
+import { encryptionKey } from "./encryption-key.ts";
+import { PaymentWorker } from "./payment-worker.ts";
+import type { Stage } from "./stages.ts";
+
+const LOCAL_VARIABLES = [
+  "STRIPE_API_KEY",
+  "STRIPE_API_BASE",
+  "AWS_ENDPOINT_URL_DYNAMODB",
+  "AWS_ENDPOINT_URL_SQS",
+];
+
+export class PaymentServiceStack extends Stack {
+  constructor(scope: Construct, id: string, stage: Stage) {
+    super(scope, id, {
+      description: `SQS to Stripe payment worker (${stage.name})`,
+      ...(stage.env && { env: stage.env }),
+      terminationProtection: stage.removalPolicy === RemovalPolicy.RETAIN,
+    });
+    const { removalPolicy, reserveConcurrency, alarmTopicArn, stripeSecretArn } = stage;
+    const worker = new PaymentWorker(this, "PaymentWorker", {
+      removalPolicy,
+      reserveConcurrency,
+      ...(stage.customerManagedKey && {
+        encryptionKey: encryptionKey(this, "Key", removalPolicy),
+      }),
+      ...(alarmTopicArn && { alarmTopic: sns.Topic.fromTopicArn(this, "Topic", alarmTopicArn) }),
+      ...(stripeSecretArn && {
+        stripeSecret: secretsmanager.Secret.fromSecretCompleteArn(this, "Secret", stripeSecretArn),
+      }),
+    });
+
+    if (stage.samLocal) {
+      // SAM sets no variable that the template does not declare; an empty one is as good as absent.
+      for (const name of LOCAL_VARIABLES) worker.function.addEnvironment(name, "");
+    }
+
+    const output = (name: string, value: string, description: string) =>
+      new CfnOutput(this, name, { value, description });
+    output("QueueUrl", worker.queue.queueUrl, "Send payment messages here");
+    output("DlqUrl", worker.deadLetterQueue.queueUrl, "Messages that need an operator");
+    output("TableName", worker.table.tableName, "The idempotency records");
+    output("FunctionName", worker.function.functionName, "The worker");
+    output(
+      "SecretArn",
+      worker.stripeSecret.secretArn,
+      "Put the Stripe key here, as a plain string",
+    );
+    output("LogGroupName", worker.logGroup.logGroupName, "The worker's log");
+  }
+}

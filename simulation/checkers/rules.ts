@@ -1,0 +1,43 @@
+// The guarantee's rules by name, and their violation. Safety: nothing bad ever happens, checked at
+// every step. Liveness: the good thing happens in the end, checked when nothing can happen any more.
+
+/** A broken rule: its name, and what was seen. */
+export class Violation extends Error {
+  override name = "Violation";
+  readonly rule: Rule;
+  constructor(rule: Rule, seen: string) {
+    super(`${RULES[rule]}: ${seen}`);
+    this.rule = rule;
+  }
+}
+
+const SAFETY = {
+  one_charge: "at most one PaymentIntent for a message id",
+  what_was_sent: "Stripe is asked for exactly what the message says, and for one payment per id",
+  invalid: "an invalid message never reaches Stripe",
+  deduplication_window: "a message older than the deduplication window never reaches Stripe",
+  claimed_first: "only a worker that has held the claim asks Stripe for a charge",
+  only_owner: "only the owner of a claim completes or releases it",
+  live_claim: "the claim of a worker that is still running is never taken over",
+  true_outcome: "a recorded outcome is what Stripe's ledger says",
+  same_outcome: "a recorded outcome never changes",
+  record_lives: "a record lives longer than any message that is accepted, and not for ever",
+  acknowledged: "an acknowledged message has an outcome in the table, and it is Stripe's",
+  own_claim: "a worker never waits for its own claim",
+  planned: "the worker meets nothing that it has no plan for",
+} as const;
+
+const LIVENESS = {
+  no_silence: "every message ends acknowledged or in the dead-letter queue, with its reason logged",
+  recovers: "once faults stop, a message that can still be received ends with its outcome",
+  ends: "every schedule ends",
+} as const;
+
+export const RULES = { ...SAFETY, ...LIVENESS };
+
+export type Rule = keyof typeof RULES;
+
+/** Throws, unless another rule alone is looked at. */
+export function violate({ only }: { only: Rule | undefined }, rule: Rule, seen: string): void {
+  if (only === undefined || only === rule) throw new Violation(rule, seen);
+}

@@ -1,0 +1,90 @@
+// A schedule by its code, `scenario:depth:choices`: run again and traced.
+
+import type { Rule, Violation } from "../checkers/rules.ts";
+import { drawn, given } from "./choices.ts";
+import type { Chooser } from "./choices.ts";
+import { randomScenario } from "./random-scenario.ts";
+import { exhaustiveScenarios } from "./scenarios.ts";
+import type { Run, Runner, RunSettings } from "./schedule.ts";
+import { collectTrace, formatTrace } from "./trace.ts";
+
+export type Schedule = {
+  /** The name of an exhaustive scenario, or `random`. */
+  scenario: string;
+  /** Faults at most. */
+  depth: number;
+  choices: readonly number[];
+};
+
+const RANDOM = "random";
+
+const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+
+export function codeOf({ scenario, depth, choices }: Schedule): string {
+  const last = choices.findLastIndex((choice) => choice !== 0);
+  return `${slug(scenario)}:${depth}:${choices.slice(0, last + 1).join(".")}`;
+}
+
+/** @throws Error when the code is not one of `codeOf` */
+export function scheduleOf(code: string): Schedule {
+  const [name = "", depth = "", choices = ""] = code.split(":");
+  const scenario = [RANDOM, ...exhaustiveScenarios(0).map((one) => one.name)].find(
+    (one) => slug(one) === name,
+  );
+  if (scenario === undefined || !/^\d+$/.test(depth) || !/^(\d+(\.\d+)*)?$/.test(choices)) {
+    throw new Error(`"${code}" is not the code of a schedule: copy it from a violation's report.`);
+  }
+  const list = choices === "" ? [] : choices.split(".").map(Number);
+  return { scenario, depth: Number(depth), choices: list };
+}
+
+/** The choices that a seed stands for. */
+export async function scheduleOfSeed(run: Runner, seed: number, depth: number): Promise<Schedule> {
+  const chooser = drawn(seed);
+  await runRandom(run, chooser, depth, { recorder: { count: () => {}, digests: false } });
+  return { scenario: RANDOM, depth, choices: chooser.taken };
+}
+
+type Observed = Pick<RunSettings, "recorder" | "known" | "only">;
+
+/** Draws a scenario and runs it. */
+export function runRandom(
+  run: Runner,
+  chooser: Chooser,
+  depth: number,
+  observed: Observed,
+): Promise<Run> {
+  const scenario = randomScenario(chooser.choose, depth);
+  return run({ scenario, chooser, exhaustive: false, ...observed });
+}
+
+/** Runs a schedule again. */
+export function replay(
+  run: Runner,
+  { scenario: name, depth, choices }: Schedule,
+  observed: Observed,
+): Promise<Run> {
+  const chooser = given(choices);
+  const scenario = exhaustiveScenarios(depth).find((one) => one.name === name);
+  if (scenario) return run({ scenario, chooser, exhaustive: true, ...observed });
+  return runRandom(run, chooser, depth, observed);
+}
+
+/** Runs a schedule again and traces it. */
+export async function trace(
+  run: Runner,
+  schedule: Schedule,
+  only?: Rule,
+): Promise<{ violation: Violation | undefined; text: string }> {
+  const { lines, record, watch } = collectTrace();
+  const { violation } = await replay(run, schedule, {
+    only,
+    recorder: { count: () => {}, digests: false, trace: record },
+    known(world) {
+      watch(world);
+      return false;
+    },
+  });
+  if (violation) record("VIOLATION", violation.message);
+  return { violation, text: formatTrace(lines) };
+}

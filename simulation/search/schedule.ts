@@ -1,0 +1,153 @@
+// Runs one schedule: picks a step, lets the workers' code run until it waits again, checks.
+
+import { checkEnd } from "../checkers/liveness.ts";
+import { violate, Violation } from "../checkers/rules.ts";
+import type { Rule } from "../checkers/rules.ts";
+import { checkAcknowledged, checkInProgress, observers } from "../checkers/safety.ts";
+import type { Worker } from "../seeded-bugs/load-worker.ts";
+import { acknowledge } from "../world/calls.ts";
+import { createEnvironment, virtualTimers } from "../world/environment.ts";
+import type { ExecutionEnvironment } from "../world/environment.ts";
+import type { Scenario } from "../world/scenario.ts";
+import { possibleSteps } from "../world/steps.ts";
+import { TIMINGS } from "../world/timings.ts";
+import { createWorld } from "../world/world.ts";
+import type { Invocation, Recorder, World } from "../world/world.ts";
+import type { Chooser } from "./choices.ts";
+
+export type Run = {
+  steps: number;
+  violation?: Violation;
+  /** Another schedule has been in the same state: what follows is known. */
+  merged?: true;
+};
+
+export type RunSettings = {
+  scenario: Scenario;
+  chooser: Chooser;
+  recorder: Recorder;
+  /** Every schedule is enumerated: details are fixed, and the end is not chosen. */
+  exhaustive: boolean;
+  /** Looks at one rule alone. */
+  only?: Rule | undefined;
+  /** Whether this state is known already; asked before every step that is chosen. */
+  known?: (world: World, steps: number) => boolean;
+  /** Longer schedules are given up as merged. */
+  mostSteps?: number | undefined;
+};
+
+export type Runner = (settings: RunSettings) => Promise<Run>;
+
+const TOO_MANY_STEPS = 3_000;
+
+const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Runs schedules of one worker, one at a time. */
+export function createRunner(worker: Worker): Runner {
+  const idle: ExecutionEnvironment[] = [];
+  const busy = new Set<ExecutionEnvironment>();
+  let world: World;
+  let broken: Violation | undefined;
+  virtualTimers(() => world.now);
+
+  const onLine = (inWorld: World, invocation: Invocation, line: Record<string, unknown>): void => {
+    const message = invocation.deliveries.find(
+      (delivery) => delivery.message.sqsMessageId === line["sqsMessageId"],
+    )?.message;
+    if (!message) return;
+    const what = branchOf(line);
+    inWorld.logged.set(message, String(line["message"]));
+    inWorld.recorder.count(what);
+    inWorld.recorder.trace?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
+    if (line["decision"] === "in_progress")
+      guard(() => checkInProgress(inWorld, invocation, message));
+    if (line["kind"] === "unexpected") guard(() => violate(inWorld, "planned", what));
+  };
+
+  const guard = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      broken ??= error;
+    }
+  };
+
+  const start = (inWorld: World, invocation: Invocation): void => {
+    const environment = idle.pop() ?? createEnvironment(worker, onLine);
+    busy.add(environment);
+    const ended = (failed: readonly string[]) => {
+      busy.delete(environment);
+      idle.push(environment);
+      for (const { message } of invocation.deliveries) {
+        // Also of a worker that was given up, whose answer nobody reads any more.
+        if (failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
+        guard(() => checkAcknowledged(inWorld, message));
+      }
+      if (invocation.state === "running") acknowledge(inWorld, invocation, failed);
+      if (invocation.state === "abandoned") invocation.state = "dead";
+    };
+    environment.invoke(inWorld, invocation).then(
+      ({ batchItemFailures }) => ended(batchItemFailures.map((one) => one.itemIdentifier)),
+      (error: unknown) => {
+        const { name, message } = error as Error;
+        if (name === "Unavailable") inWorld.recorder.count("batch failed as a whole");
+        else guard(() => violate(inWorld, "planned", `${name}: ${message}`));
+        ended(invocation.deliveries.map((delivery) => delivery.message.sqsMessageId));
+      },
+    );
+  };
+
+  return async (settings) => {
+    const { scenario, chooser, recorder, exhaustive, known, only } = settings;
+    const { mostSteps = TOO_MANY_STEPS } = settings;
+    const { choose } = chooser;
+    const vary = exhaustive ? () => 0 : (options: number) => choose(Array(options).fill(1));
+    world = createWorld(scenario, TIMINGS, choose, vary, recorder, observers, only);
+    broken = undefined;
+    // What still waits in the last schedule's world waits for ever.
+    idle.push(...busy);
+    busy.clear();
+    let steps = 0;
+    try {
+      for (;;) {
+        const open = world.received <= scenario.deliveries;
+        if (!open) world.faultsLeft = 0;
+        const possible = possibleSteps(world, start);
+        if (possible.length === 0) break;
+        if (steps >= mostSteps) {
+          if (mostSteps < TOO_MANY_STEPS) return { steps, merged: true };
+          violate(world, "ends", `not after ${steps} steps`);
+          break;
+        }
+        if (known?.(world, steps)) return { steps, merged: true };
+        const weights = possible.map(({ weight }) => weight);
+        const index = possible.length === 1 || (exhaustive && !open) ? 0 : choose(weights);
+        world.writer = undefined;
+        possible[index]?.run();
+        steps += 1;
+        await microtasks();
+        if (broken) throw broken;
+      }
+      checkEnd(world);
+      return { steps };
+    } catch (error) {
+      if (error instanceof Violation) return { steps, violation: error };
+      throw error;
+    }
+  };
+}
+
+/** The branch of the protocol that a log line tells of. */
+function branchOf(line: Record<string, unknown>): string {
+  const { decision, rule, kind, outcome, takeover, lookedUp } = line;
+  const detail = rule ?? kind ?? outcome;
+  return [
+    String(decision),
+    typeof detail === "string" && `: ${detail}`,
+    takeover && ", after a takeover",
+    lookedUp && ", after a lookup",
+  ]
+    .filter(Boolean)
+    .join("");
+}

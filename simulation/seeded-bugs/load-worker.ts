@@ -1,0 +1,83 @@
+// Loads the real lib/: every file as it is but for the sockets to Stripe, and, to see that the
+// proof catches it, with one bug put in.
+
+import { registerHooks } from "node:module";
+
+import type * as records from "../../lib/aws/records-table.ts";
+import type * as batch from "../../lib/sqs/handler.ts";
+import type * as keys from "../../lib/stripe/api-key.ts";
+import type * as charges from "../../lib/stripe/charges.ts";
+import type { Rule } from "../checkers/rules.ts";
+
+type Modules = typeof batch & typeof charges & typeof records & typeof keys;
+
+export type Worker = Pick<Modules, "sqsHandler" | "stripeCharges" | "recordsTable" | "fixedKey">;
+
+/** A bug: in `file` of lib/, `find` is replaced by `replace`. */
+export type SeededBug = {
+  name: string;
+  /** Why it hurts, in a sentence. */
+  lesson: string;
+  edits: readonly Edit[];
+  /** The rule whose violation shows most, where the first one to break shows little. */
+  shows?: Rule;
+};
+export type Edit = { file: string; find: string; replace: string };
+
+const LIB = new URL("../../lib/", import.meta.url).href;
+const SOCKETS = `${LIB}stripe/http-client.ts`;
+const CONNECTION = new URL("../world/connection.ts", import.meta.url).href;
+
+let loads = 0;
+
+/**
+ * A fresh copy of lib/.
+ *
+ * @throws Error when the text that a bug replaces is not there exactly once
+ */
+export async function loadWorker(bug?: SeededBug): Promise<Worker> {
+  const load = `?load=${++loads}`;
+  const pending = new Set(bug?.edits);
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context);
+      if (resolved.url === SOCKETS) return { ...resolved, url: CONNECTION };
+      const isLibrary = resolved.url.startsWith(LIB) && !resolved.url.includes("?");
+      return isLibrary ? { ...resolved, url: resolved.url + load } : resolved;
+    },
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (!url.startsWith(LIB)) return loaded;
+      if (loaded.source === undefined) throw new Error(`Bug! ${url} has no source.`);
+      let source = Buffer.from(loaded.source as Uint8Array).toString();
+      for (const edit of bug?.edits ?? []) {
+        if (url !== LIB + edit.file + load) continue;
+        source = edited(source, edit, bug?.name ?? "");
+        pending.delete(edit);
+      }
+      return { ...loaded, source };
+    },
+  });
+  try {
+    const worker = {
+      ...((await import(`${LIB}sqs/handler.ts`)) as Modules),
+      ...((await import(`${LIB}stripe/charges.ts`)) as Modules),
+      ...((await import(`${LIB}aws/records-table.ts`)) as Modules),
+      ...((await import(`${LIB}stripe/api-key.ts`)) as Modules),
+    };
+    const [missed] = pending;
+    if (missed)
+      throw new Error(`The bug "${bug?.name}" is in lib/${missed.file}, which is not loaded.`);
+    return worker;
+  } finally {
+    hooks.deregister();
+  }
+}
+
+function edited(source: string, { file, find, replace }: Edit, name: string): string {
+  const parts = source.split(find);
+  if (parts.length === 2) return parts.join(replace);
+  throw new Error(
+    `The bug "${name}" replaces ${JSON.stringify(find)}, which is ${parts.length - 1} times in lib/${file}, not once: adapt it in simulation/seeded-bugs.ts.`,
+  );
+}

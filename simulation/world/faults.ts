@@ -1,0 +1,158 @@
+// What can go wrong with a request, at every await.
+
+import type { Failure } from "../models/stripe.ts";
+import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
+import { MINUTE } from "./scenario.ts";
+import type { Call, World } from "./world.ts";
+
+export type Fault = {
+  name: string;
+  services: readonly Call["service"][];
+  /** Stripe's own errors, by request. */
+  only?: "charge";
+  inject: (world: World, call: Call) => void;
+};
+
+const EVERY = ["table", "stripe", "queue"] as const;
+
+// A request that was accepted is done within this time, however late its caller hears of it.
+const SLOWEST_MS = 15 * MINUTE;
+
+/** A frozen worker thaws within this time or never: see docs/proof.md. */
+export const LONGEST_FREEZE_MS = 55 * MINUTE;
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: "dies before the request",
+    services: EVERY,
+    inject(world, call) {
+      forget(world, call);
+      kill(world, call.by);
+    },
+  },
+  {
+    name: "dies before the reply",
+    services: EVERY,
+    inject(world, call) {
+      carryOut(world, call);
+      forget(world, call);
+      kill(world, call.by);
+    },
+  },
+  {
+    name: "freezes before the request",
+    services: EVERY,
+    inject(world, call) {
+      call.by.frozenAt = world.now;
+    },
+  },
+  {
+    name: "freezes before the reply",
+    services: EVERY,
+    inject(world, call) {
+      call.reply = carryOut(world, call);
+      call.state = "answered";
+      call.by.frozenAt = world.now;
+    },
+  },
+  {
+    name: "request lost",
+    services: EVERY,
+    inject(world, call) {
+      hand(world, call, connectionLost(call));
+    },
+  },
+  {
+    name: "reply lost",
+    services: EVERY,
+    inject(world, call) {
+      carryOut(world, call);
+      hand(world, call, connectionLost(call));
+    },
+  },
+  {
+    name: "request never arrives",
+    services: EVERY,
+    inject(_world, call) {
+      call.state = "lost";
+    },
+  },
+  {
+    name: "slow",
+    services: [...EVERY, "poller"],
+    inject(world, call) {
+      world.writer = call.by;
+      call.finish = call.receive();
+      call.finishBy = world.now + SLOWEST_MS;
+      call.state = "slow";
+    },
+  },
+  {
+    name: "reply lost, sent again by the client", // the SDK's retry; for Stripe a stale socket
+    services: EVERY,
+    inject(world, call) {
+      carryOut(world, call);
+      hand(world, call, carryOut(world, call));
+    },
+  },
+  {
+    name: "throttled",
+    services: ["table", "queue"],
+    inject(world, call) {
+      const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
+      hand(world, call, { error });
+    },
+  },
+  stripeAnswers("429", { status: 429, type: "invalid_request_error", code: "rate_limit" }),
+  stripeAnswers("409 lock timeout", {
+    status: 409,
+    type: "invalid_request_error",
+    code: "lock_timeout",
+  }),
+  stripeAnswers("503", { status: 503, type: "api_error" }),
+  stripeAnswers("401", { status: 401, type: "invalid_request_error" }),
+  stripeAnswers("400", {
+    status: 400,
+    type: "invalid_request_error",
+    code: "parameter_invalid",
+  }),
+  stripeStores("stored 500 without a charge", false),
+  stripeStores("stored 500 after the charge", true),
+  {
+    name: "acknowledgement lost",
+    services: ["poller"],
+    inject(world, call) {
+      forget(world, call);
+    },
+  },
+];
+
+function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
+  return {
+    name: `Stripe answers ${name}`,
+    services: ["stripe"],
+    inject(world, call) {
+      if (!call.request) throw new Error("Bug! A Stripe call without its request.");
+      const value = world.stripe.failing(call.request, { ...failure, stored: false }, false);
+      hand(world, call, { value });
+    },
+  };
+}
+
+function stripeStores(what: string, charges: boolean): Fault {
+  const failure = { status: 500, type: "api_error", stored: true };
+  return {
+    name: `Stripe answers ${what}`,
+    services: ["stripe"],
+    only: "charge",
+    inject(world, call) {
+      if (!call.request) throw new Error("Bug! A Stripe call without its request.");
+      world.writer = call.by;
+      const customer = new URLSearchParams(call.request.body).get("customer") ?? "";
+      world.poisoned.add(customer);
+      hand(world, call, { value: world.stripe.failing(call.request, failure, charges) });
+    },
+  };
+}
+
+export const DELIVERED_TWICE = "delivered twice";

@@ -1,0 +1,149 @@
+// What can happen next, in a fixed order: option 0 is the fault-free step.
+
+import { answer, expire, finish } from "./calls.ts";
+import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
+import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
+import { disturbed } from "./world.ts";
+import type { Call, Invocation, Message, World } from "./world.ts";
+
+export type Step = { weight: number; run: () => void };
+
+/** Starts the handler; the world does not know how. */
+export type Start = (world: World, invocation: Invocation) => void;
+
+/** Every step that is possible now; none at the end. */
+export function possibleSteps(world: World, start: Start): Step[] {
+  const steps: Step[] = [];
+  let busy = false;
+  for (const call of world.calls) {
+    const awake = call.by.frozenAt === undefined && call.by.state !== "dead";
+    const ready = call.state === "sent" || call.state === "answered";
+    if (!(awake && call.waiting && ready)) continue;
+    busy = true;
+    const run = () => {
+      passSomeTime(world);
+      answer(world, call);
+    };
+    steps.push({ weight: 10, run });
+    // It thawed after its time: whether the reply or the timer comes first is chance.
+    if (call.timesOutAt <= world.now) steps.push({ weight: 10, run: () => expire(world, call) });
+  }
+  for (const invocation of world.invocations) {
+    if (invocation.frozenAt === undefined) continue;
+    steps.push({ weight: 2, run: () => thaw(world, invocation) });
+  }
+  for (const call of world.calls) {
+    if (call.state === "slow") steps.push({ weight: 2, run: () => finish(world, call) });
+  }
+  const waitingSince = receives(world, start, steps);
+  const next = busy ? Infinity : nextInstant(world);
+  const inTime = next < waitingSince + world.scenario.longestBacklogMs;
+  if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next) });
+  if (world.faultsLeft > 0) faults(world, start, steps);
+  return steps;
+}
+
+function faults(world: World, start: Start, steps: Step[]): void {
+  const first = steps.length;
+  const ordinary = steps.reduce((sum, { weight }) => sum + weight, 0);
+  const push = (name: string, run: () => void, call?: Call) =>
+    steps.push({
+      weight: (call && RARE[call.name]) ?? 1,
+      run() {
+        world.faultsLeft -= 1;
+        const what = call ? `${name} (${call.name})` : name;
+        world.recorder.count(what);
+        world.recorder.trace?.("fault", what);
+        run();
+        disturbed(world);
+      },
+    });
+
+  for (const call of world.calls) {
+    if (call.state !== "sent" || call.by.frozenAt !== undefined || !call.waiting) continue;
+    for (const fault of FAULTS) {
+      const hits = fault.services.includes(call.service) && (fault.only ?? call.name) === call.name;
+      if (hits) push(fault.name, () => fault.inject(world, call), call);
+    }
+  }
+  for (const message of world.queue.messages) {
+    if (message.place !== "queue" || message.visibleAt <= world.now) continue;
+    const worked = world.invocations.some(
+      ({ state, deliveries }) =>
+        state === "running" && deliveries.some((delivery) => delivery.message === message),
+    );
+    const slot = freeSlots(world)[0];
+    if (worked && slot !== undefined) {
+      push(DELIVERED_TWICE, () => deliver(world, slot, [message], start));
+    }
+  }
+  const injected = steps.slice(first);
+  for (const step of injected)
+    step.weight *= ordinary / (world.scenario.stepsPerFault - 1) / injected.length;
+}
+
+/** Requests that few schedules come to are injected more often. */
+const RARE: Readonly<Record<string, number>> = {
+  "look up": 12,
+  "take over": 4,
+  release: 4,
+  charge: 2,
+  complete: 2,
+};
+
+function freeSlots({ scenario, invocations }: World): number[] {
+  const clocks = new Set<number>();
+  return scenario.clocks.flatMap((clock, slot) => {
+    const taken = invocations.some((one) => one.slot === slot && one.state === "running");
+    if (taken || clocks.has(clock)) return []; // two free workers with one clock are the same
+    clocks.add(clock);
+    return slot;
+  });
+}
+
+/** Adds what can be received, and answers since when that has waited. */
+function receives(world: World, start: Start, steps: Step[]): number {
+  const visible = world.queue.receivable();
+  const slots = visible.length > 0 ? freeSlots(world) : [];
+  const [first] = visible;
+  if (!first || slots.length === 0) return Infinity;
+  const { batchSize } = world.scenario;
+  for (const slot of slots) {
+    for (const message of batchSize > 1 ? [first] : visible) {
+      const run = () => {
+        const others = visible.filter((other) => other !== message);
+        const most = batchSize - 1 - world.vary(batchSize);
+        deliver(world, slot, [message, ...others.slice(0, most)], start);
+      };
+      steps.push({ weight: 5, run });
+    }
+  }
+  return Math.min(...visible.map(({ visibleAt }) => visibleAt));
+}
+
+function deliver(world: World, slot: number, messages: Message[], start: Start): void {
+  const name = `${"ABCDEFG"[slot]}${world.invocations.length + 1}`;
+  const deadline = world.now + world.timings.functionTimeoutMs;
+  const deliveries = messages.map((message) => ({
+    message,
+    receipt: world.queue.receive(message),
+  }));
+  world.received += messages.length;
+  const what = messages.map(
+    (message) => `${message.sqsMessageId} (receive ${message.receiveCount})`,
+  );
+  world.recorder.trace?.(name, `receives ${what.join(", ")}`);
+  const receipts = deliveries.map(({ receipt }) => receipt);
+  const invocation: Invocation = {
+    name,
+    key: `${receipts.join("+")}@${world.scenario.clocks[slot]}`,
+    slot,
+    deadline,
+    state: "running",
+    frozenAt: undefined,
+    deliveries,
+    seen: 0,
+  };
+  world.invocations.push(invocation);
+  start(world, invocation);
+}

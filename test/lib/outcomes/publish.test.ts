@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+
+import type { OutcomeEvent } from "../../../lib/outcomes/event.ts";
+import { firstFailure, publishChanges } from "../../../lib/outcomes/publish.ts";
+import type { RecordChange } from "../../../lib/outcomes/publish.ts";
+
+const SOURCE = "urn:payment-worker:test";
+const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+const PENDING = { result: "processing", paymentIntentId: "pi_1" } as const;
+
+const completed = (sequenceNumber: string, messageId: string): RecordChange => ({
+  sequenceNumber,
+  before: { messageId },
+  after: { messageId, outcome: PAID, revision: 1, completedAt: 0 },
+});
+
+type Answer = readonly (string | undefined)[] | Error;
+
+/** A bus that gives these answers, one per call; every entry succeeds when none is left. */
+function bus(...answers: Answer[]) {
+  const calls: string[][] = [];
+  return {
+    calls,
+    async publish(events: readonly OutcomeEvent[]) {
+      calls.push(events.map(({ id }) => id));
+      const answer = answers.shift() ?? events.map(() => undefined);
+      if (answer instanceof Error) throw answer;
+      return [...answer];
+    },
+  };
+}
+
+async function publish(changes: readonly RecordChange[], ...answers: Answer[]) {
+  const target = bus(...answers);
+  const results = await publishChanges(changes, SOURCE, target, () => 1_000);
+  return {
+    calls: target.calls,
+    decisions: results.map(({ decision }) => decision),
+    results,
+    checkpoint: firstFailure(results),
+  };
+}
+
+test("every completed record is published once, in order", async () => {
+  const { calls, decisions, checkpoint } = await publish([
+    completed("1", "a"),
+    completed("2", "b"),
+  ]);
+  expect(calls).toEqual([["a:1", "b:1"]]);
+  expect(decisions).toEqual(["published", "published"]);
+  expect(checkpoint).toBeUndefined();
+});
+
+test("each revision of one outcome is an event of its own", async () => {
+  const moved: RecordChange = {
+    sequenceNumber: "2",
+    before: { messageId: "a", outcome: PENDING, revision: 1 },
+    after: { messageId: "a", outcome: PAID, revision: 2 },
+  };
+  const pending: RecordChange = {
+    sequenceNumber: "1",
+    before: { messageId: "a" },
+    after: { messageId: "a", outcome: PENDING, revision: 1 },
+  };
+  const { calls } = await publish([pending, moved]);
+  expect(calls).toEqual([["a:1", "a:2"]]);
+});
+
+test.each<[string, Partial<RecordChange>]>([
+  ["a claim", { after: { messageId: "a" } }],
+  ["a release", { before: { messageId: "a" }, after: { messageId: "a" } }],
+  ["a deletion", { before: { messageId: "a", outcome: PAID, revision: 1 } }],
+  [
+    "a change that leaves the revision",
+    {
+      before: { messageId: "a", outcome: PAID, revision: 2 },
+      after: { messageId: "a", outcome: PAID, revision: 2 },
+    },
+  ],
+  [
+    "an attribute added to a record that predates revisions",
+    {
+      before: { messageId: "a", outcome: PAID },
+      after: { messageId: "a", outcome: PAID, revision: 1 },
+    },
+  ],
+])("%s publishes nothing", async (_, change) => {
+  const { calls, decisions } = await publish([{ sequenceNumber: "1", ...change }]);
+  expect(calls).toEqual([]);
+  expect(decisions).toEqual(["unchanged"]);
+});
+
+test("entries that the bus refuses fail alone, and the checkpoint is the lowest of them", async () => {
+  const changes = [
+    completed("1", "a"),
+    completed("2", "b"),
+    completed("3", "c"),
+    completed("4", "d"),
+  ];
+  const { decisions, checkpoint, results } = await publish(changes, [
+    undefined,
+    "ThrottlingException",
+    undefined,
+    "InternalFailure",
+  ]);
+  expect(decisions).toEqual(["published", "failed", "published", "failed"]);
+  expect(checkpoint).toBe("2");
+  expect(results[1]).toEqual({
+    sequenceNumber: "2",
+    messageId: "b",
+    decision: "failed",
+    code: "ThrottlingException",
+  });
+});
+
+test("when the bus does not answer, every event of that call counts as not published", async () => {
+  const changes = Array.from({ length: 12 }, (_, index) =>
+    completed(`${index + 1}`, `id-${index}`),
+  );
+  const failure = Object.assign(new Error("no"), { name: "TimeoutError" });
+  const { calls, decisions, checkpoint } = await publish(
+    changes,
+    Array.from({ length: 10 }, () => undefined),
+    failure,
+  );
+  expect(calls.map((call) => call.length)).toEqual([10, 2]);
+  expect(decisions.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => "published"));
+  expect(decisions.slice(10)).toEqual(["failed", "failed"]);
+  expect(checkpoint).toBe("11");
+});
+
+test("an answer with too few entries leaves the rest unpublished", async () => {
+  const { decisions, checkpoint } = await publish(
+    [completed("1", "a"), completed("2", "b")],
+    [undefined],
+  );
+  expect(decisions).toEqual(["published", "failed"]);
+  expect(checkpoint).toBe("2");
+});
+
+test("a record that cannot become an event fails alone, and the others go out", async () => {
+  const poison: RecordChange = {
+    sequenceNumber: "2",
+    after: { messageId: "b", outcome: PAID, revision: 1, completedAt: Number.NaN },
+  };
+  const { calls, decisions, checkpoint } = await publish([
+    completed("1", "a"),
+    poison,
+    completed("3", "c"),
+  ]);
+  expect(calls).toEqual([["a:1", "c:1"]]);
+  expect(decisions).toEqual(["published", "failed", "published"]);
+  expect(checkpoint).toBe("2");
+});
