@@ -1,6 +1,6 @@
 // The payment worker as a construct, to be placed in any stack.
 
-import type { RemovalPolicy } from "aws-cdk-lib";
+import { Annotations, RemovalPolicy } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type * as kms from "aws-cdk-lib/aws-kms";
@@ -64,6 +64,12 @@ export class PaymentWorker extends Construct {
           `${this.node.path} breaks ${broken.length} rule(s) of lib/timing/timing.ts:`,
           ...broken,
         ].join("\n- "),
+      );
+    }
+    if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic) {
+      Annotations.of(this).addWarningV2(
+        "payment-worker:alarmTopic",
+        "No alarm of this payment worker notifies anyone. Set `alarmTopicArn` for the stage in infra/stages.ts, or pass `alarmTopic` to the construct.",
       );
     }
     const shared = {

@@ -1,8 +1,10 @@
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Annotations, Match } from "aws-cdk-lib/assertions";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
 
 import { TIMINGS } from "../support/timings.ts";
-import { propertiesOf, templateOf } from "./synth.ts";
+import { newApp, paymentWorker, propertiesOf, templateOf } from "./synth.ts";
 
 type Query = {
   Id: string;
@@ -164,6 +166,24 @@ test("the topic that was given hears of every alarm and of its end; without one,
   for (const properties of propertiesOf(template, "AWS::CloudWatch::Alarm")) {
     expect(properties).not.toHaveProperty("AlarmActions");
   }
+});
+
+test.each([
+  ["RETAIN without a topic", RemovalPolicy.RETAIN, false, 1],
+  ["RETAIN with a topic", RemovalPolicy.RETAIN, true, 0],
+  ["DESTROY without a topic", RemovalPolicy.DESTROY, false, 0],
+] as const)("synthesis warns that nobody is notified: %s", (_, removalPolicy, topic, found) => {
+  const stack = new Stack(newApp(), "Stack");
+  paymentWorker(stack, {
+    removalPolicy,
+    ...(topic && { alarmTopic: new sns.Topic(stack, "Topic") }),
+  });
+
+  const warnings = Annotations.fromStack(stack).findWarning(
+    "*",
+    Match.stringLikeRegexp("No alarm of this payment worker notifies anyone"),
+  );
+  expect(warnings).toHaveLength(found);
 });
 
 /** An alarm's formula, with the names of the metrics that its variables stand for. */
