@@ -2,19 +2,16 @@
 // again. An event may be late, out of order, doubled or of another API version.
 // https://docs.stripe.com/api/events/object
 
+export type StripeEvent = { eventId: string; type: string; livemode: boolean } & Subject;
+
 /** What an event is about. The PaymentIntent is to be retrieved. */
-export type StripeEvent = {
-  eventId: string;
-  type: string;
-  livemode: boolean;
-} & (
+type Subject =
   | { about: "payment"; paymentIntentId: string }
   /** Information: it changes no outcome. */
   | { about: "refund"; paymentIntentId: string; chargeId: string }
   | { about: "dispute"; paymentIntentId: string; disputeId: string; phase: "created" | "closed" }
   /** Of no concern here: another type, another account's, or not of a PaymentIntent. */
-  | { about: "other" }
-);
+  | { about: "other" };
 
 const PAYMENT_TYPES: ReadonlySet<string> = new Set([
   "payment_intent.succeeded",
@@ -43,12 +40,6 @@ export function readStripeEvent(body: string): StripeEvent | undefined {
 }
 
 type Fields = { readonly [name: string]: unknown };
-type Subject = StripeEvent extends infer E
-  ? E extends StripeEvent
-    ? Omit<E, "eventId" | "type" | "livemode">
-    : never
-  : never;
-
 function subjectOf(type: string, object: Fields): Subject {
   const { id, payment_intent: intent } = object;
   if (PAYMENT_TYPES.has(type) && isId(id)) return { about: "payment", paymentIntentId: id };
