@@ -1,0 +1,159 @@
+import { expect, test } from "vitest";
+
+import { fulfill } from "../../../lib/orders/fulfill.ts";
+import type { Canceled, Effect, Order } from "../../../lib/orders/fulfill.ts";
+import type { PaymentOutcome } from "../../../lib/orders/payment-outcome.ts";
+
+const ORDER: Order = {
+  messageId: "order-1",
+  orderId: "1",
+  status: "pending",
+  amount: 1250,
+  currency: "eur",
+  sku: "tea",
+  quantity: 2,
+};
+
+const PAID: PaymentOutcome = {
+  source: "urn:payment-worker:test",
+  id: "order-1:1",
+  messageId: "order-1",
+  revision: 1,
+  result: "succeeded",
+  paymentIntentId: "pi_1",
+  amount: 1250,
+  currency: "eur",
+  hash: "h1",
+};
+
+const CHECK = { code: "ConditionalCheckFailed" };
+const NONE = { code: "None" };
+
+/** Fulfills with a table whose transactions end like this, one after another. */
+async function run(
+  outcome: PaymentOutcome,
+  answers: readonly (Canceled | undefined)[] = [],
+  order: Order | undefined = ORDER,
+) {
+  const applied: Effect[] = [];
+  const left = [...answers];
+  const result = await fulfill(outcome, {
+    find: async () => order,
+    apply: async (effect) => {
+      applied.push(effect);
+      return left.shift();
+    },
+  });
+  return { result, applied };
+}
+
+test.each<[string, Effect]>([
+  ["succeeded", "shipped"],
+  ["declined", "unpaid"],
+  ["failed", "unpaid"],
+  ["canceled", "unpaid"],
+  ["processing", "noted"],
+  ["requires_action", "noted"],
+  ["refunded", "noted"],
+  ["something new", "noted"],
+])("%s leaves an order %s", async (result, effect) => {
+  expect(await run({ ...PAID, result })).toEqual({
+    result: { decision: "applied", effect },
+    applied: [effect],
+  });
+});
+
+test("when only the stock is short, the order is paid and backordered", async () => {
+  expect(await run(PAID, [[NONE, NONE, CHECK, NONE, NONE, NONE]])).toEqual({
+    result: { decision: "applied", effect: "backordered" },
+    applied: ["shipped", "backordered"],
+  });
+});
+
+const paidBy = (paymentIntentId: string) => ({
+  ...CHECK,
+  item: { status: "paid", paymentIntentId },
+});
+const seen = (hash: string) => ({ ...CHECK, item: { hash } });
+
+test.each<[string, Canceled, object]>([
+  ["the same event again", [seen("h1"), NONE], { decision: "duplicate" }],
+  [
+    "the same event again, which also finds its own order, stock and shipment",
+    [seen("h1"), paidBy("pi_1"), CHECK, CHECK, CHECK, CHECK],
+    { decision: "duplicate" },
+  ],
+  [
+    "another event with this id",
+    [seen("h2"), NONE],
+    { decision: "conflict", reason: "another event with this id says something else" },
+  ],
+  ["a record that vanished", [CHECK, NONE], { decision: "transient", code: "NoItem" }],
+  [
+    "another transaction at work on the order",
+    [NONE, { code: "TransactionConflict" }],
+    { decision: "transient", code: "TransactionConflict" },
+  ],
+  [
+    "another transaction at work while the stock is short",
+    [NONE, NONE, CHECK, { code: "TransactionConflict" }],
+    { decision: "transient", code: "TransactionConflict" },
+  ],
+  [
+    "throttling",
+    [NONE, { code: "ThrottlingError" }],
+    { decision: "transient", code: "ThrottlingError" },
+  ],
+  ["an order that is paid by this payment", [NONE, paidBy("pi_1")], { decision: "duplicate" }],
+  [
+    "an order that is paid by another payment",
+    [NONE, paidBy("pi_2")],
+    { decision: "conflict", reason: "the order is paid by another PaymentIntent" },
+  ],
+  [
+    "an order over another amount",
+    [NONE, { ...CHECK, item: { status: "pending", amount: 1200, currency: "eur" } }],
+    { decision: "conflict", reason: "the order is over 1200 eur, the payment over 1250 eur" },
+  ],
+  [
+    "an order that changed since it was read",
+    [NONE, { ...CHECK, item: { status: "pending", amount: 1250, currency: "eur", quantity: 3 } }],
+    { decision: "transient", code: "OrderChanged" },
+  ],
+  ["an order that vanished", [NONE, CHECK], { decision: "transient", code: "NoItem" }],
+  [
+    "a shipment without the record of its event",
+    [NONE, NONE, NONE, CHECK, NONE, NONE],
+    { decision: "bug", code: "ConditionalCheckFailed" },
+  ],
+  [
+    "an item that is too large",
+    [{ code: "ValidationError" }],
+    { decision: "bug", code: "ValidationError" },
+  ],
+])("%s: what the reasons say", async (_, canceled, expected) => {
+  expect((await run(PAID, [canceled])).result).toEqual(expected);
+});
+
+test("stock that is short for a backorder too is never taken for a duplicate", async () => {
+  const short = [NONE, NONE, CHECK, NONE, NONE, NONE];
+  expect((await run(PAID, [short, [seen("h1"), NONE]])).result).toEqual({ decision: "duplicate" });
+  expect((await run(PAID, [short, [NONE, { code: "TransactionConflict" }]])).result).toEqual({
+    decision: "transient",
+    code: "TransactionConflict",
+  });
+});
+
+test("an older event of a paid order changes nothing", async () => {
+  const { result } = await run({ ...PAID, result: "failed" }, [[NONE, paidBy("pi_1")]]);
+  expect(result).toEqual({ decision: "superseded" });
+});
+
+test("an event without an order, an amount or a sound quantity touches nothing", async () => {
+  const { amount: _, ...unpriced } = PAID;
+  expect(await fulfill(PAID, { find: async () => undefined, apply: async () => [] })).toEqual({
+    decision: "unknown_order",
+  });
+  expect((await run(unpriced)).applied).toEqual([]);
+  expect((await run(PAID, [], { ...ORDER, quantity: -2 })).applied).toEqual([]);
+});
