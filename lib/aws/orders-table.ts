@@ -103,7 +103,12 @@ export function ordersTable(
     ].map(({ side, account }) =>
       putNew({
         pk: `ledger#${messageId}#${revision}#${side}`,
-        ...{ messageId, side, account, amount, currency, at: now() },
+        messageId,
+        side,
+        account,
+        amount,
+        currency,
+        at: now(),
       }),
     );
 
