@@ -22,19 +22,22 @@ export function chargeParams({
   id,
   payment,
 }: Pick<PaymentMessage, "id" | "payment">): ChargeParams {
-  const { description, statementDescriptorSuffix } = payment;
+  const { amount, currency, customer, paymentMethod, ...optional } = payment;
+  const { description, statementDescriptorSuffix, metadata, ...nothing } = optional;
+  // A field of the payment that is not named above, and sent below, does not compile.
+  nothing satisfies Record<string, never>;
   return {
-    amount: payment.amount,
-    currency: payment.currency,
-    customer: payment.customer,
-    payment_method: payment.paymentMethod,
+    amount,
+    currency,
+    customer,
+    payment_method: paymentMethod,
     confirm: true,
     off_session: true,
     ...(description !== undefined && { description }),
     ...(statementDescriptorSuffix !== undefined && {
       statement_descriptor_suffix: statementDescriptorSuffix,
     }),
-    metadata: { ...payment.metadata, message_id: id },
+    metadata: { ...metadata, message_id: id },
   };
 }
 
