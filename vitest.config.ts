@@ -47,6 +47,11 @@ const projects: TestProjectConfiguration[] = [
       fileParallelism: false,
     },
   },
+  {
+    extends: true,
+    // Needs Docker and the SAM CLI: test/sam/install.sh and test/sam/with-docker.sh.
+    test: { name: "sam", include: ["test/sam/*.suite.ts"], testTimeout: 120_000 },
+  },
 ];
 
 /** The tests that run lib/ in their own process, where StrykerJS switches a mutant on. */

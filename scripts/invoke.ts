@@ -1,13 +1,14 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { DEFAULT_TIMINGS, timingVariables } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
 import { invokeOnce } from "../local/event-source/invoke-once.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
+import { readEvent } from "./read-event.ts";
 import { findRunningStack } from "./running-stack.ts";
+import { ONE_EVENT_VARIABLES } from "./sam/files.ts";
 
 const HELP = `
 npm run invoke -- events/payment.json      runs the worker once with this event
@@ -25,15 +26,6 @@ Exit status 0 when the worker answered, with failures too; 1 when the invocation
 
 const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker", "index.js");
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-/** As deployed, but for the age of a message: one call has nobody that waits for it. */
-const VARIABLES = timingVariables({
-  ...DEFAULT_TIMINGS,
-  maxMessageAgeMs: 10_000 * DAY_MS,
-  recordTtlMs: 11_000 * DAY_MS,
-});
-
 await runCommand(async () => {
   const { positionals } = readArguments(HELP, {});
   const [file, ...others] = positionals;
@@ -49,7 +41,7 @@ await runCommand(async () => {
     const result = await invokeOnce(
       BUNDLE,
       event,
-      { ...(running ?? fresh)?.env, ...VARIABLES },
+      { ...(running ?? fresh)?.env, ...ONE_EVENT_VARIABLES },
       DEFAULT_TIMINGS.functionTimeoutMs,
       ({ stream, line }) => (stream === "stdout" ? console.log : console.error)(line),
     );
@@ -63,18 +55,3 @@ await runCommand(async () => {
     await fresh?.stop();
   }
 });
-
-function readEvent(file: string): unknown {
-  let event: unknown;
-  try {
-    event = JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  if (!Array.isArray((event as { Records?: unknown } | null)?.Records)) {
-    throw new UsageError(`${file} is not an SQS event: it has no list of Records.`);
-  }
-  return event;
-}

@@ -12,6 +12,8 @@ export type RunningStack = {
   dlqUrl: string;
   /** Absolute path of the worker's log, for `payments tail`. */
   logFile: string;
+  /** Where containers reach it, when it was asked to be reachable: Docker's bridge on this machine. */
+  bridge?: string;
   /** The worker's environment. */
   env: Record<string, string>;
 };
@@ -31,7 +33,7 @@ export function findRunningStack(): RunningStack | undefined {
   return isAlive(running.pid) ? running : undefined;
 }
 
-export function announceStack(stack: Stack): void {
+export function announceStack(stack: Stack, bridge?: string): void {
   const running: RunningStack = {
     pid: process.pid,
     endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
@@ -39,6 +41,7 @@ export function announceStack(stack: Stack): void {
     queueUrl: stack.queues.queueUrl,
     dlqUrl: stack.queues.dlqUrl,
     logFile: LOG_FILE,
+    ...(bridge !== undefined && { bridge }),
     env: stack.env,
   };
   mkdirSync(dirname(FILE), { recursive: true });

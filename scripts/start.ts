@@ -5,16 +5,20 @@ import type { Stack } from "../local/stack.ts";
 import { build } from "./build.ts";
 import { follow } from "./follow.ts";
 import { announceStack, findRunningStack, startLogFile, withdrawStack } from "./running-stack.ts";
+import { bridgeAddress, startRelay } from "./sam/docker.ts";
 
 const HELP = `
-npm start      runs queue, table, Stripe and worker on this machine until Ctrl-C
+npm start                      runs queue, table, Stripe and worker on this machine until Ctrl-C
+npm start -- --container       also lets containers reach them, for sam local invoke
 
 The worker is the built bundle in a process of its own. Kill that process and see what becomes of
 its messages. Timings are shorter than in AWS, in the same proportions: local/worker-settings.ts.
+The servers listen on 127.0.0.1. With --container on Linux their ports are open on Docker's bridge
+too, to every container of this machine; Docker Desktop's containers reach 127.0.0.1 by themselves.
 `;
 
 await runCommand(async () => {
-  const { positionals } = readArguments(HELP, {});
+  const { values, positionals } = readArguments(HELP, { container: { type: "boolean" } });
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]}" is not an option of start. See --help.`);
   }
@@ -35,13 +39,17 @@ await runCommand(async () => {
       onLog(entry);
     },
   });
+  let stopRelay: (() => Promise<void>) | undefined;
   try {
-    announceStack(stack);
+    const bridge = values.container ? await bridgeAddress() : undefined;
+    if (bridge) stopRelay = await startRelay(bridge, stack.env);
+    announceStack(stack, bridge);
     console.log(introduce(stack));
     await interrupted;
     console.log("\nStopping …");
   } finally {
     withdrawStack();
+    await stopRelay?.();
     await stack.stop();
   }
 });
