@@ -9,13 +9,6 @@ import { encryptionKey } from "./encryption-key.ts";
 import { PaymentWorker } from "./payment-worker.ts";
 import type { Stage } from "./stages.ts";
 
-const LOCAL_VARIABLES = [
-  "STRIPE_API_KEY",
-  "STRIPE_API_BASE",
-  "AWS_ENDPOINT_URL_DYNAMODB",
-  "AWS_ENDPOINT_URL_SQS",
-];
-
 export class PaymentServiceStack extends Stack {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -35,11 +28,6 @@ export class PaymentServiceStack extends Stack {
         stripeSecret: secretsmanager.Secret.fromSecretCompleteArn(this, "Secret", stripeSecretArn),
       }),
     });
-
-    if (stage.samLocal) {
-      // SAM sets no variable that the template does not declare; an empty one is as good as absent.
-      for (const name of LOCAL_VARIABLES) worker.function.addEnvironment(name, "");
-    }
 
     const output = (name: string, value: string, description: string) =>
       new CfnOutput(this, name, { value, description });

@@ -14,8 +14,6 @@ export interface Stage {
   readonly customerManagedKey: boolean;
   /** See `PaymentWorkerProps`: new accounts are too small to reserve from. */
   readonly reserveConcurrency: boolean;
-  /** Whether `sam local invoke --env-vars` can point the function at the local stack. */
-  readonly samLocal: boolean;
   /** An SNS topic that tells somebody. Absent: the alarms show on the dashboard only. */
   readonly alarmTopicArn?: string;
   /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */
@@ -28,7 +26,6 @@ export const dev: Stage = {
   removalPolicy: RemovalPolicy.DESTROY,
   customerManagedKey: false,
   reserveConcurrency: false,
-  samLocal: true,
 };
 
 /** Keeps what it has recorded whatever happens to the stack. */
@@ -37,5 +34,4 @@ export const prod: Stage = {
   removalPolicy: RemovalPolicy.RETAIN,
   customerManagedKey: true,
   reserveConcurrency: true,
-  samLocal: false,
 };

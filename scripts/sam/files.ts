@@ -2,7 +2,6 @@
 // values of its variables.
 import { join } from "node:path";
 
-import { MEMORY_MB } from "../../infra/queue-consumer.ts";
 import { DEFAULT_TIMINGS, timingVariables } from "../../lib/timing/timing.ts";
 
 const CODE = join(import.meta.dirname, "..", "..", "dist", "payment-worker");
@@ -45,7 +44,7 @@ export function samEnvironment(variables: Record<string, string>): unknown {
 }
 
 /**
- * The function as infra/ deploys it, on this machine's processor. SAM sets no variable that the
+ * The function as infra/ deploys it (a test compares them), on this machine's processor. SAM sets no variable that the
  * template does not declare.
  */
 export function samTemplate(
@@ -63,7 +62,7 @@ export function samTemplate(
           Handler: "init.handler",
           Runtime: "nodejs24.x",
           Architectures: [architecture],
-          MemorySize: MEMORY_MB,
+          MemorySize: 512,
           Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
           LoggingConfig: { LogFormat: "JSON" },
           Environment: {

@@ -18,14 +18,12 @@ export const DEV: Stage = {
   removalPolicy: RemovalPolicy.DESTROY,
   customerManagedKey: false,
   reserveConcurrency: false,
-  samLocal: true,
 };
 export const PROD: Stage = {
   name: "prod",
   removalPolicy: RemovalPolicy.RETAIN,
   customerManagedKey: true,
   reserveConcurrency: true,
-  samLocal: false,
 };
 
 /** An app with the feature flags that a deployment has. */
