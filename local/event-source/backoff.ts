@@ -1,6 +1,6 @@
 // How far the poller slows down after failed invocations.
 
-export type BackOff = {
+export type Backoff = {
   /** An invocation failed as a whole: error, timeout or crash. Returns the pause that follows, ms. */
   failed(): number;
   /** An invocation was answered, partial failures or not: the pause is over. */
@@ -17,12 +17,12 @@ export type BackOff = {
  * until an invocation succeeds. Partial batch responses slow nothing down.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
-export function startBackOff(settings: {
+export function startBackoff(settings: {
   base: number;
   max: number;
   concurrency: number;
   now: () => number;
-}): BackOff {
+}): Backoff {
   let failures = 0;
   let resumeAt = 0;
   return {

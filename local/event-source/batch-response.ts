@@ -1,17 +1,17 @@
 // Reads a handler's answer as the event source mapping does when ReportBatchItemFailures is on.
 
-export type BatchVerdict =
+export type BatchResult =
   | { valid: true; failed: string[] }
   /** Lambda takes the whole batch for failed. */
   | { valid: false; problem: string };
 
 /**
- * The SQS message ids that the answer reports as failed; every other message may be deleted.
+ * The ids (of SQS: message ids) that the answer reports as failed; every other message may be deleted.
  * An absent or empty list is complete success. Anything malformed, an id that is not in the batch
  * included, fails the whole batch.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
-export function readBatchResponse(payload: string, batchIds: ReadonlySet<string>): BatchVerdict {
+export function readBatchResponse(payload: string, batchIds: ReadonlySet<string>): BatchResult {
   let response: unknown;
   try {
     response = JSON.parse(payload);

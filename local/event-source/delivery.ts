@@ -1,12 +1,12 @@
 // One batch's way: into the function, and out of the queue as far as the function answered for it.
 import type { Message } from "@aws-sdk/client-sqs";
 
-import type { BackOff } from "./backoff.ts";
+import type { LambdaFunction } from "../function-host/function.ts";
+import type { InvocationResult } from "../function-host/invocation.ts";
+import type { Backoff } from "./backoff.ts";
 import { readBatchResponse } from "./batch-response.ts";
-import type { BatchVerdict } from "./batch-response.ts";
-import type { EventSourceEvent } from "./events.ts";
-import type { LambdaFunction } from "./function.ts";
-import type { InvocationResult } from "./invocation.ts";
+import type { BatchResult } from "./batch-response.ts";
+import type { DeliveredMessage, SourceEvent } from "./events.ts";
 import type { QueueClient } from "./queue-client.ts";
 import { toSqsEvent } from "./sqs-event.ts";
 
@@ -15,46 +15,47 @@ export function createDelivery({
   queue,
   queueArn,
   lambda,
-  backOff,
-  emit,
+  backoff,
+  publish,
 }: {
   queue: QueueClient;
   queueArn: string;
   lambda: LambdaFunction;
-  backOff: BackOff;
-  emit: (event: EventSourceEvent) => void;
+  backoff: Backoff;
+  publish: (event: SourceEvent) => void;
 }): (batch: Message[]) => Promise<void> {
   return async (batch) => {
-    emit({ type: "received", messages: batch.map(describe) });
-    const messageIds = batch.map((message) => message.MessageId ?? "");
+    const messages = batch.map(describe);
+    const messageIds = messages.map(({ messageId }) => messageId);
     const result = await lambda.invoke(toSqsEvent(batch, queueArn), (at) =>
-      emit({ type: "invoked", ...at, messageIds }),
+      publish({ type: "invoked", function: lambda.name, ...at, messages }),
     );
     const { requestId } = result;
-    const verdict = judge(result, messageIds);
-    if (!verdict.valid) {
+    const about = { function: lambda.name, requestId };
+    const answer = read(result, messageIds);
+    if (!answer.valid) {
       const reason = result.ok ? "invalid-response" : result.reason;
-      emit({ type: "failed", requestId, reason, message: verdict.problem, messageIds });
-      emit({ type: "throttled", pauseMs: backOff.failed() });
+      publish({ type: "failed", ...about, reason, message: answer.problem, messages });
+      publish({ type: "throttled", function: lambda.name, pauseMs: backoff.failed() });
       return;
     }
-    backOff.succeeded();
-    emit({ type: "responded", requestId, messageIds, failures: verdict.failed });
-    const done = batch.filter((message) => !verdict.failed.includes(message.MessageId ?? ""));
+    backoff.succeeded();
+    publish({ type: "responded", ...about, messageIds, failures: answer.failed });
+    const done = batch.filter((message) => !answer.failed.includes(message.MessageId ?? ""));
     for (const { deleted, problem } of await queue.remove(done)) {
-      if (deleted.length > 0) emit({ type: "deleted", messageIds: deleted });
-      if (problem !== undefined) emit({ type: "queue-error", action: "delete", message: problem });
+      if (deleted.length > 0) publish({ type: "deleted", ...about, messageIds: deleted });
+      if (problem !== undefined) publish({ type: "not deleted", ...about, message: problem });
     }
   };
 }
 
-function judge(result: InvocationResult, messageIds: string[]): BatchVerdict {
+function read(result: InvocationResult, messageIds: string[]): BatchResult {
   return result.ok
     ? readBatchResponse(result.payload, new Set(messageIds))
     : { valid: false, problem: result.errorMessage };
 }
 
-function describe(message: Message) {
+function describe(message: Message): DeliveredMessage {
   return {
     messageId: message.MessageId ?? "",
     receiptHandle: message.ReceiptHandle ?? "",

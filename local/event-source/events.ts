@@ -1,21 +1,35 @@
-// What an event source tells whoever follows it. Message ids here are SQS's.
-import type { FailureReason } from "./invocation.ts";
+// What an event source publishes of the batches that it delivers. Message ids here are SQS's.
+import type { FailureReason } from "../function-host/invocation.ts";
 
-export type EventSourceEvent =
+export type DeliveredMessage = {
+  messageId: string;
+  receiptHandle: string;
+  body: string;
+  receiveCount: number;
+};
+
+export type SourceEvent = { function: string } & (
   | {
-      type: "received";
-      messages: { messageId: string; receiptHandle: string; body: string; receiveCount: number }[];
+      /** The batch is received and has its execution environment, which gets it right after this. */
+      type: "invoked";
+      requestId: string;
+      pid: number;
+      cold: boolean;
+      messages: DeliveredMessage[];
     }
-  | { type: "invoked"; requestId: string; cold: boolean; pid: number; messageIds: string[] }
+  /** `failures` are the ids that the function answered with; the others are deleted next. */
   | { type: "responded"; requestId: string; messageIds: string[]; failures: string[] }
   | {
-      /** Nothing of the batch is deleted; each message keeps the visibility it has. */
+      /** Nothing of the batch is deleted; each message keeps the visibility timeout that it has. */
       type: "failed";
       requestId: string;
       reason: FailureReason | "invalid-response";
       message: string;
-      messageIds: string[];
+      messages: DeliveredMessage[];
     }
-  | { type: "deleted"; messageIds: string[] }
+  | { type: "deleted"; requestId: string; messageIds: string[] }
+  /** They come again. */
+  | { type: "not deleted"; requestId: string; message: string }
   | { type: "throttled"; pauseMs: number }
-  | { type: "queue-error"; action: "receive" | "delete"; message: string };
+  | { type: "not received"; message: string }
+);

@@ -4,21 +4,24 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { test } from "vitest";
 import type { TestContext } from "vitest";
 
-import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { paymentWorker } from "../../local/payment-worker.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Fault } from "../../local/stripe/faults.ts";
 
 async function prepare({ onTestFinished }: TestContext) {
-  const events: EventSourceEvent[] = [];
+  const events: StackEvent[] = [];
   const stack = await startStack({
     // Short, since the tests wait for the lease to expire; calls with time to spare.
-    worker: {
-      functionTimeoutMs: 8_000,
-      visibilityTimeoutSeconds: 9,
-      env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
-    },
-    onEvent: (event) => events.push(event),
+    functions: [
+      paymentWorker({
+        functionTimeoutMs: 8_000,
+        visibilityTimeoutSeconds: 9,
+        env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
+      }),
+    ],
   });
+  stack.feed.subscribe((event) => events.push(event));
   onTestFinished(() => stack.stop());
   const client = new SQSClient({
     endpoint: stack.queue.url,
@@ -40,7 +43,7 @@ async function prepare({ onTestFinished }: TestContext) {
   const kill = (): Fault => ({
     kind: "hook",
     at: "arriving",
-    run: () => void stack.eventSource.kill(),
+    run: () => void stack.worker.kill(),
   });
   return { stack, events, send, kill };
 }

@@ -12,10 +12,10 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
 
 import { timingVariables } from "../../lib/timing/timing.ts";
-import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
+import type { WorkerSettings } from "../../local/payment-worker.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
-import type { StackOptions } from "../../local/stack.ts";
-import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
 import { COMMAND_ENV } from "../support/command.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
@@ -46,7 +46,7 @@ type AtEnd = (end: () => void | Promise<void>) => void;
  * passes its own `onTestFinished`.
  */
 export async function startOperator(
-  worker: NonNullable<StackOptions["worker"]> = {},
+  worker: Partial<WorkerSettings> = {},
   atEnd: AtEnd = onTestFinished,
 ) {
   const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
@@ -54,14 +54,21 @@ export async function startOperator(
   mkdirSync(join(folder, ".local"));
   writeFileSync(logFile, "");
   const lines: Record<string, unknown>[] = [];
-  const events: EventSourceEvent[] = [];
+  const events: StackEvent[] = [];
   const stack = await startStack({
-    worker: { ...PATIENT, ...worker, env: { ...LOCAL, ...PATIENT.env, ...worker.env } },
-    onEvent: (event) => events.push(event),
-    onLog({ line }) {
-      appendFileSync(logFile, `${line}\n`);
-      if (line.startsWith("{")) lines.push(JSON.parse(line) as Record<string, unknown>);
-    },
+    functions: [
+      paymentWorker({
+        ...PATIENT,
+        ...worker,
+        env: { ...LOCAL, ...PATIENT.env, ...worker.env },
+      }),
+    ],
+  });
+  stack.feed.subscribe((event) => {
+    events.push(event);
+    if (event.type !== "log") return;
+    appendFileSync(logFile, `${event.line}\n`);
+    if (event.line.startsWith("{")) lines.push(JSON.parse(event.line) as Record<string, unknown>);
   });
   const { queueUrl, dlqUrl } = stack.queues;
   const sqs = new SQSClient({
@@ -89,7 +96,7 @@ export async function startOperator(
     queueUrl,
     dlqUrl,
     logFile,
-    env: stack.env,
+    env: stack.worker.env,
   };
   const announce = () =>
     writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));

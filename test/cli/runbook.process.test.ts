@@ -162,7 +162,7 @@ const SCENARIOS: Record<string, Scenario> = {
     async play({ stack, send, charges }, run) {
       stack.stripe.faults.add(
         { method: "POST" },
-        { kind: "hook", at: "applied", run: () => void stack.eventSource.kill() },
+        { kind: "hook", at: "applied", run: () => void stack.worker.kill() },
       );
       await send("order-1");
       await stack.drained(60_000);

@@ -1,7 +1,5 @@
 // The built bundle, run by the local event source, on a table and a queue that nobody here wrote.
 
-import { fileURLToPath } from "node:url";
-
 import {
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
@@ -10,15 +8,13 @@ import {
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, onTestFinished, test, vi } from "vitest";
 
-import { startEventSource } from "../../local/event-source/server.ts";
+import { hostOnQueue } from "../../local/hosted-function.ts";
+import { paymentWorker } from "../../local/payment-worker.ts";
 import { startStripe } from "../../local/stripe/server.ts";
-import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 import type { SqsSubject } from "./scenarios/sqs-api.ts";
 import { startElasticMq, startMinistack, startMoto } from "./servers/aws.ts";
 import { createRecordsTable, sqsClient } from "./servers/clients.ts";
 import { createQueues } from "./servers/queues.ts";
-
-const BUNDLE = fileURLToPath(new URL("../../dist/payment-worker/index.js", import.meta.url));
 
 const payment = (id: string, changes: object = {}) => ({
   id,
@@ -78,31 +74,31 @@ test.each([
       JSON.stringify(payment("declined", { paymentMethod: "pm_card_visa_chargeDeclined" })),
       "no JSON",
     ];
-    const eventSource = startEventSource({
-      ...LOCAL_WORKER,
+    const spec = paymentWorker();
+    const queue = {
       queueUrl: queues.queueUrl,
       queueArn: queues.dlqArn.replace(/-dlq$/, ""),
       endpoint: queueServer.url,
-      bundle: BUNDLE,
-      env: {
-        ...LOCAL_WORKER.env,
-        AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
-        AWS_REGION: "us-east-1",
-        AWS_ACCESS_KEY_ID: "local",
-        AWS_SECRET_ACCESS_KEY: "local",
-        AWS_ENDPOINT_URL_DYNAMODB: tableServer.url,
-        AWS_ENDPOINT_URL_SQS: queueServer.url,
-        RECORDS_TABLE: table.tableName,
-        // ElasticMQ does not know which free port it was given, and the SDK goes where the URL says.
-        QUEUE_URL: queueServer.url + new URL(queues.queueUrl).pathname,
-        STRIPE_API_BASE: stripe.url,
-        STRIPE_API_KEY: "sk_test_local",
-      },
-    });
-    onTestFinished(() => eventSource.stop());
+    };
+    const env = {
+      ...spec.env,
+      AWS_LAMBDA_FUNCTION_NAME: "payment-worker",
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "local",
+      AWS_SECRET_ACCESS_KEY: "local",
+      AWS_ENDPOINT_URL_DYNAMODB: tableServer.url,
+      AWS_ENDPOINT_URL_SQS: queueServer.url,
+      RECORDS_TABLE: table.tableName,
+      // ElasticMQ does not know which free port it was given, and the SDK goes where the URL says.
+      QUEUE_URL: queueServer.url + new URL(queues.queueUrl).pathname,
+      STRIPE_API_BASE: stripe.url,
+      STRIPE_API_KEY: "sk_test_local",
+    };
+    const worker = hostOnQueue({ ...spec, env }, queue, spec.trigger);
+    onTestFinished(() => worker.stop());
     const killed = stripe.faults.add(
       { messageId: "order-5" },
-      { kind: "hook", at: "applied", run: () => void eventSource.kill() },
+      { kind: "hook", at: "applied", run: () => void worker.kill() },
     );
     const send = (MessageBody: string) =>
       queues.client.send(new SendMessageCommand({ QueueUrl: queues.queueUrl, MessageBody }));
@@ -113,7 +109,7 @@ test.each([
     await send(JSON.stringify(payment("order-1")));
     await send(conflicting);
     await drained(queues);
-    await eventSource.idle();
+    await worker.idle();
 
     // Assess: by Stripe's ledger, the table and the dead-letter queue.
     const charged = stripe.ledger.charges().map(({ messageId }) => messageId ?? "");

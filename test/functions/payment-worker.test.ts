@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { startSandbox } from "../../local/event-source/execution-environment.ts";
-import { functionSettings } from "../../local/event-source/function-settings.ts";
+import { startEnvironment } from "../../local/function-host/execution-environment.ts";
+import { functionSettings } from "../../local/function-host/function-settings.ts";
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";
@@ -53,10 +53,10 @@ async function startBundle(env: Record<string, string> = {}) {
       ...env,
     },
   });
-  const sandbox = startSandbox(settings, ({ line }) => lines.push(line));
+  const environment = startEnvironment(settings, ({ line }) => lines.push(line));
   onTestFinished(async () => {
-    sandbox.kill("SIGKILL");
-    await sandbox.exited;
+    environment.kill("SIGKILL");
+    await environment.exited;
     await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
   });
 
@@ -74,7 +74,7 @@ async function startBundle(env: Record<string, string> = {}) {
         attributes: { ApproximateReceiveCount: "1" },
       })),
     };
-    const result = await sandbox.invoke(JSON.stringify(event));
+    const result = await environment.invoke(JSON.stringify(event));
     return {
       table: table
         .requests()

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 
-import { startBackOff } from "../../local/event-source/backoff.ts";
+import { startBackoff } from "../../local/event-source/backoff.ts";
 
 function prepare() {
   const clock = { ms: 0 };
-  const backOff = startBackOff({ base: 100, max: 350, concurrency: 8, now: () => clock.ms });
-  return { clock, backOff };
+  const backoff = startBackoff({ base: 100, max: 350, concurrency: 8, now: () => clock.ms });
+  return { clock, backoff };
 }
 
 test("the pause doubles with each failure in a row and stops at its bound", () => {
-  const { clock, backOff } = prepare();
+  const { clock, backoff } = prepare();
   const pauses: number[] = [];
 
   for (let failure = 0; failure < 5; failure++) {
-    pauses.push(backOff.failed());
+    pauses.push(backoff.failed());
     clock.ms += 1_000;
   }
 
@@ -21,34 +21,34 @@ test("the pause doubles with each failure in a row and stops at its bound", () =
 });
 
 test("invocations that fail together pause the poller once", () => {
-  const { clock, backOff } = prepare();
+  const { clock, backoff } = prepare();
 
-  const pauses = [backOff.failed(), backOff.failed(), backOff.failed()];
+  const pauses = [backoff.failed(), backoff.failed(), backoff.failed()];
   clock.ms = 40;
 
   expect(pauses).toEqual([100, 100, 100]);
-  expect(backOff.remainingMs()).toBe(60);
+  expect(backoff.remainingMs()).toBe(60);
 });
 
 test("after a failure one invocation at a time probes the function", () => {
-  const { backOff } = prepare();
+  const { backoff } = prepare();
 
-  const before = backOff.concurrency();
-  backOff.failed();
+  const before = backoff.concurrency();
+  backoff.failed();
 
   expect(before).toBe(8);
-  expect(backOff.concurrency()).toBe(1);
+  expect(backoff.concurrency()).toBe(1);
 });
 
 test("a success ends the pause and starts the doubling anew", () => {
-  const { clock, backOff } = prepare();
-  backOff.failed();
+  const { clock, backoff } = prepare();
+  backoff.failed();
   clock.ms = 500;
-  backOff.failed();
+  backoff.failed();
 
-  backOff.succeeded();
+  backoff.succeeded();
 
-  expect(backOff.remainingMs()).toBe(0);
-  expect(backOff.concurrency()).toBe(8);
-  expect(backOff.failed()).toBe(100);
+  expect(backoff.remainingMs()).toBe(0);
+  expect(backoff.concurrency()).toBe(8);
+  expect(backoff.failed()).toBe(100);
 });

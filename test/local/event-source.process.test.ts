@@ -13,15 +13,15 @@ import {
 import { buildApp } from "fauxqs";
 import { expect, onTestFinished, test } from "vitest";
 
-import type { EventSourceEvent } from "../../local/event-source/events.ts";
-import { startEventSource } from "../../local/event-source/server.ts";
-import type { EventSourceOptions } from "../../local/event-source/server.ts";
+import type { QueueSourceSettings } from "../../local/event-source/queue-source.ts";
+import { hostOnQueue } from "../../local/hosted-function.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
 
 const BUNDLE = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 const HANGING_PARENT = fileURLToPath(new URL("../fixtures/hanging-parent.ts", import.meta.url));
 
 async function prepare(
-  options: Partial<EventSourceOptions> = {},
+  { endpoint: other, ...settings }: Partial<QueueSourceSettings> & { endpoint?: string } = {},
   visibilitySeconds = 30,
   { refusedDeletes = 0 } = {},
 ) {
@@ -44,24 +44,24 @@ async function prepare(
       Attributes: { VisibilityTimeout: String(visibilitySeconds) },
     }),
   );
-  const events: EventSourceEvent[] = [];
-  const lines: string[] = [];
+  const events: StackEvent[] = [];
   const start = () =>
-    startEventSource({
-      queueUrl,
-      queueArn: "arn:aws:sqs:us-east-1:000000000000:payments",
-      endpoint,
-      bundle: BUNDLE,
-      env: {},
-      functionTimeoutMs: 10_000,
-      batchSize: 10,
-      batchWindowSeconds: 0,
-      concurrency: 2,
-      backOffMs: { base: 20, max: 100 },
-      onEvent: (event) => events.push(event),
-      onLog: ({ line }) => lines.push(line),
-      ...options,
-    });
+    hostOnQueue(
+      { bundle: BUNDLE, env: {}, timeoutMs: 10_000 },
+      {
+        queueUrl,
+        queueArn: "arn:aws:sqs:us-east-1:000000000000:payments",
+        endpoint: other ?? endpoint,
+      },
+      {
+        batchSize: 10,
+        batchWindowSeconds: 0,
+        concurrency: 2,
+        backoffMs: { base: 20, max: 100 },
+        ...settings,
+      },
+      (event) => events.push(event),
+    );
 
   const stops: (() => Promise<void>)[] = [() => app.close()];
   onTestFinished(async () => {
@@ -70,11 +70,10 @@ async function prepare(
 
   return {
     events,
-    lines,
     start: () => {
-      const eventSource = start();
-      stops.push(() => eventSource.stop(0));
-      return eventSource;
+      const hosted = start();
+      stops.push(() => hosted.stop(0));
+      return hosted;
     },
     send: async (script: object, attributes?: Record<string, string>): Promise<string> => {
       const sent = await client.send(
@@ -100,10 +99,8 @@ async function prepare(
         inFlight: Number(Attributes?.["ApproximateNumberOfMessagesNotVisible"]),
       };
     },
-    of: <T extends EventSourceEvent["type"]>(type: T) =>
-      events.filter(
-        (event): event is Extract<EventSourceEvent, { type: T }> => event.type === type,
-      ),
+    of: <T extends StackEvent["type"]>(type: T) =>
+      events.filter((event): event is Extract<StackEvent, { type: T }> => event.type === type),
   };
 }
 
@@ -132,13 +129,13 @@ function until(condition: () => boolean | Promise<boolean>, timeout = 60_000): P
 }
 
 test("the handler gets the event that Lambda builds, from a message that the queue sent", async () => {
-  const { send, start, of, lines } = await prepare();
+  const { send, start, of } = await prepare();
   const id = await send({ do: "printEvent" }, { tenant: "north" });
 
   start();
   await until(() => of("deleted").length === 1);
 
-  expect(JSON.parse(lines[0] ?? "")).toEqual({
+  expect(JSON.parse(of("log")[0]?.line ?? "")).toEqual({
     Records: [
       {
         messageId: id,
@@ -198,10 +195,10 @@ test("an invalid response deletes nothing and slows the poller down", async () =
 test("a batch whose handler throws comes again when its visibility ends", async () => {
   const { send, start, of } = await prepare({}, 1);
   const id = await send({ do: "throw" });
-  const received = () => of("received").flatMap((event) => event.messages);
+  const received = () => of("invoked").flatMap((event) => event.messages);
 
   start();
-  // Where a sandbox takes longer than a second to start, the message comes again before it throws.
+  // Where an environment takes longer than a second to start, the message comes again before it throws.
   await until(() => of("failed").length > 0 && received().length > 1);
 
   expect(of("failed")[0]).toMatchObject({ reason: "error", message: "no such card" });
@@ -211,7 +208,7 @@ test("a batch whose handler throws comes again when its visibility ends", async 
   ]);
 });
 
-test("a warm sandbox is used again, and after a crash the next start is cold", async () => {
+test("a warm execution environment is used again, and after a crash the next start is cold", async () => {
   const { send, start, of } = await prepare({ batchSize: 1 });
   start();
 
@@ -252,7 +249,7 @@ test("a batch is no larger than the batch size", async () => {
   start();
   await until(() => of("deleted").flatMap((event) => event.messageIds).length === 9);
 
-  expect(of("received").map((event) => event.messages.length)).toEqual([4, 4, 1]);
+  expect(of("invoked").map((event) => event.messages.length)).toEqual([4, 4, 1]);
 });
 
 test("within the window a batch grows past what one receive returns, up to its size", async () => {
@@ -262,57 +259,59 @@ test("within the window a batch grows past what one receive returns, up to its s
   start();
   await until(() => of("deleted").flatMap((event) => event.messageIds).length === 13);
 
-  expect(of("received").map((event) => event.messages.length)).toEqual([12, 1]);
+  expect(of("invoked").map((event) => event.messages.length)).toEqual([12, 1]);
 });
 
-test("a batch size above ten without a window is refused, as Lambda refuses it", async () => {
+test("a batch size above ten without a window is an error, as in Lambda", async () => {
   const { start } = await prepare({ batchSize: 11, batchWindowSeconds: 0 });
 
   expect(start).toThrow("batchSize 11 needs a batchWindowSeconds of at least 1");
 });
 
-test("kill with a text kills the sandbox that handles it and no other", async () => {
+test("kill with a message id kills the execution environment that handles it and no other", async () => {
   const { send, start, of } = await prepare({ batchSize: 1 });
-  const eventSource = start();
+  const hosted = start();
   const spared = await send({ do: "wait", ms: 500, id: "spared" });
   const victim = await send({ do: "hang", id: "victim" });
   await until(() => of("invoked").length === 2);
 
-  const pids = eventSource.kill('"victim"');
+  const pids = hosted.kill('"victim"');
   await until(() => of("failed").length === 1 && of("deleted").length === 1);
 
-  expect(pids).toEqual([of("invoked").find((event) => event.messageIds[0] === victim)?.pid]);
+  expect(pids).toEqual([
+    of("invoked").find((event) => event.messages[0]?.messageId === victim)?.pid,
+  ]);
   expect(of("failed")[0]).toMatchObject({
     reason: "crash",
     message: "Runtime exited with error: signal: SIGKILL",
-    messageIds: [victim],
+    messages: [{ messageId: victim }],
   });
   expect(of("deleted")[0]?.messageIds).toEqual([spared]);
 });
 
-test("kill without a text kills the idle sandboxes too", async () => {
+test("kill without a message id kills the idle execution environments too", async () => {
   const { send, start, of } = await prepare();
-  const eventSource = start();
+  const hosted = start();
   await send({ do: "respond" });
   await until(() => of("deleted").length === 1);
 
-  const pids = eventSource.kill();
+  const pids = hosted.kill();
   await until(() => pids.every((pid) => !isRunning(pid)));
   await send({ do: "respond" });
   await until(() => of("deleted").length === 2);
 
   expect(pids).toEqual([of("invoked")[0]?.pid]);
   expect(of("invoked")[1]?.cold).toBe(true);
-  expect(eventSource.kill()).toEqual([of("invoked")[1]?.pid]);
+  expect(hosted.kill()).toEqual([of("invoked")[1]?.pid]);
 });
 
 test("Ctrl-C, which a terminal sends to every process, does not end an invocation", async () => {
-  const { send, start, of, lines } = await prepare();
-  const eventSource = start();
+  const { send, start, of } = await prepare();
+  const hosted = start();
   await send({ do: "wait", ms: 200 });
-  await until(() => lines.includes("waiting"));
+  await until(() => of("log").some(({ line }) => line === "waiting"));
 
-  eventSource.kill(undefined, "SIGINT");
+  hosted.kill(undefined, "SIGINT");
   await until(() => of("deleted").length + of("failed").length === 1);
 
   expect(of("failed")).toEqual([]);
@@ -337,8 +336,8 @@ test("a message whose deletion failed comes again", async () => {
   start();
   await until(() => of("deleted").length === 1);
 
-  expect(of("queue-error")).toMatchObject([{ action: "delete" }]);
-  expect(of("received").flatMap((event) => event.messages)).toMatchObject([
+  expect(of("not deleted")).toHaveLength(1);
+  expect(of("invoked").flatMap((event) => event.messages)).toMatchObject([
     { messageId: id, receiveCount: 1 },
     { messageId: id, receiveCount: 2 },
   ]);
@@ -346,32 +345,32 @@ test("a message whose deletion failed comes again", async () => {
 
 test("a queue that cannot be reached is reported, and does not keep stop waiting", async () => {
   const { start, of } = await prepare({ endpoint: "http://127.0.0.1:1" });
-  const eventSource = start();
+  const hosted = start();
 
-  await until(() => of("queue-error").length > 0);
-  await eventSource.stop();
+  await until(() => of("not received").length > 0);
+  await hosted.stop();
 
-  expect(of("queue-error")[0]).toMatchObject({ action: "receive" });
+  expect(of("not received")[0]?.message).toContain("ECONNREFUSED");
 });
 
 test("idle waits for the invocation in flight and its deletes", async () => {
   const { send, start, of } = await prepare();
-  const eventSource = start();
+  const hosted = start();
   await send({ do: "wait", ms: 200 });
   await until(() => of("invoked").length === 1);
 
-  await eventSource.idle();
+  await hosted.idle();
 
   expect(of("deleted")).toHaveLength(1);
 });
 
 test("stop lets the invocation in flight end, and leaves no process", async () => {
   const { send, start, of } = await prepare();
-  const eventSource = start();
+  const hosted = start();
   await send({ do: "wait", ms: 200 });
   await until(() => of("invoked").length === 1);
 
-  await eventSource.stop();
+  await hosted.stop();
 
   expect(of("deleted")).toHaveLength(1);
   expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
@@ -379,18 +378,18 @@ test("stop lets the invocation in flight end, and leaves no process", async () =
 
 test("stop kills an invocation that outlasts the grace", async () => {
   const { send, start, of, depth } = await prepare();
-  const eventSource = start();
+  const hosted = start();
   await send({ do: "hang" });
   await until(() => of("invoked").length === 1);
 
-  await eventSource.stop(50);
+  await hosted.stop(50);
 
   expect(of("failed")[0]).toMatchObject({ reason: "crash" });
   expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
   expect(await depth()).toEqual({ visible: 0, inFlight: 1 });
 });
 
-test("a sandbox dies with its parent, even when the parent is killed", async () => {
+test("an execution environment dies with its parent, even when the parent is killed", async () => {
   const parent = spawn(process.execPath, [HANGING_PARENT, BUNDLE], {
     stdio: ["ignore", "pipe", "inherit"],
   });

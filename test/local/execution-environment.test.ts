@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
-import type { LogLine } from "../../local/event-source/invocation.ts";
-import { invokeOnce } from "../../local/event-source/invoke-once.ts";
+import type { LogLine } from "../../local/function-host/invocation.ts";
+import { invokeOnce } from "../../local/function-host/invoke-once.ts";
 
 const SCRIPTED = fixture("scripted-handler.cjs");
 
@@ -13,7 +13,7 @@ function fixture(name: string): string {
 
 function run(script: object, timeoutMs = 10_000, onLog?: (line: LogLine) => void) {
   const event = { Records: [{ body: JSON.stringify(script) }] };
-  return invokeOnce(SCRIPTED, event, { COLOUR: "green" }, timeoutMs, onLog);
+  return invokeOnce({ bundle: SCRIPTED, timeoutMs, env: { COLOR: "green" } }, event, onLog);
 }
 
 test("the handler sees Lambda's variables and its own, and no other of the machine's", async () => {
@@ -32,7 +32,7 @@ test("the handler sees Lambda's variables and its own, and no other of the machi
     "AWS_LAMBDA_LOG_GROUP_NAME",
     "AWS_LAMBDA_LOG_STREAM_NAME",
     "AWS_REGION",
-    "COLOUR",
+    "COLOR",
     "LAMBDA_TASK_ROOT",
     "LANG",
     "PATH",
@@ -111,7 +111,7 @@ test.each([
   });
 });
 
-test("an unhandled rejection ends the sandbox", async () => {
+test("an unhandled rejection ends the execution environment", async () => {
   expect(await run({ do: "reject" })).toMatchObject({
     ok: false,
     reason: "crash",
@@ -120,7 +120,7 @@ test("an unhandled rejection ends the sandbox", async () => {
   });
 });
 
-test("a promise that can never settle ends the sandbox instead of using up the timeout", async () => {
+test("a promise that can never settle ends the execution environment instead of using up the timeout", async () => {
   expect(await run({ do: "never" })).toMatchObject({
     ok: false,
     reason: "crash",
@@ -129,7 +129,10 @@ test("a promise that can never settle ends the sandbox instead of using up the t
 });
 
 test("a bundle that fails to load is a failed invocation with the bundle's own reason", async () => {
-  const result = await invokeOnce(fixture("broken-init.cjs"), {}, {}, 1_000);
+  const result = await invokeOnce(
+    { bundle: fixture("broken-init.cjs"), timeoutMs: 1_000, env: {} },
+    {},
+  );
 
   expect(result).toMatchObject({
     ok: false,
@@ -139,7 +142,10 @@ test("a bundle that fails to load is a failed invocation with the bundle's own r
 });
 
 test("a bundle that does not exist is a failed invocation", async () => {
-  const result = await invokeOnce(fixture("no-such-bundle.cjs"), {}, {}, 1_000);
+  const result = await invokeOnce(
+    { bundle: fixture("no-such-bundle.cjs"), timeoutMs: 1_000, env: {} },
+    {},
+  );
 
   expect(result).toMatchObject({
     ok: false,

@@ -6,16 +6,15 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
 import { TIMING_VARIABLES, violations } from "../../lib/timing/timing.ts";
-import type { EventSourceEvent } from "../../local/event-source/events.ts";
+import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack, StackOptions } from "../../local/stack.ts";
-import { LOCAL_WORKER } from "../../local/worker-settings.ts";
 import { TIMINGS } from "../support/timings.ts";
 
 const SCRIPTED = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 
 async function prepare(options: StackOptions = {}) {
-  const stack = await startStack({ bundle: SCRIPTED, ...options });
+  const stack = await startStack({ functions: [paymentWorker({}, SCRIPTED)], ...options });
   onTestFinished(() => stack.stop());
   return stack;
 }
@@ -45,9 +44,9 @@ async function isListening(url: string): Promise<boolean> {
 }
 
 test("the worker's environment points it at this stack and nowhere else", async () => {
-  const { env, table, queue, queues, stripe } = await prepare();
+  const { worker, table, queue, queues, stripe } = await prepare();
 
-  expect(env).toMatchObject({
+  expect(worker.env).toMatchObject({
     AWS_ENDPOINT_URL_DYNAMODB: table.url,
     AWS_ENDPOINT_URL_SQS: queue.url,
     RECORDS_TABLE: "payment-records",
@@ -61,10 +60,11 @@ test("the worker's environment points it at this stack and nowhere else", async 
 });
 
 test("a variable that is given replaces one, and keeps the others", async () => {
-  const { env } = await prepare({ worker: { env: { STRIPE_TIMEOUT_SECONDS: "0.4" } } });
+  const given = paymentWorker({ env: { STRIPE_TIMEOUT_SECONDS: "0.4" } }, SCRIPTED);
 
-  expect(env["STRIPE_TIMEOUT_SECONDS"]).toBe("0.4");
-  expect(env["CALL_TIMEOUT_SECONDS"]).toBe("1");
+  const { worker } = await prepare({ functions: [given] });
+
+  expect(worker.env).toMatchObject({ STRIPE_TIMEOUT_SECONDS: "0.4", CALL_TIMEOUT_SECONDS: "1" });
 });
 
 test("after stop nothing listens any more", async () => {
@@ -85,7 +85,7 @@ test("a taken port is an error, and what had started by then is stopped", async 
   await other.stop();
 
   const starting = startStack({
-    bundle: SCRIPTED,
+    functions: [paymentWorker({}, SCRIPTED)],
     ports: { stripe: stripePort, queue: queue.port },
   });
 
@@ -94,13 +94,19 @@ test("a taken port is an error, and what had started by then is stopped", async 
 });
 
 test("drained resolves when the queue is empty and the function answered", async () => {
-  const events: EventSourceEvent[] = [];
-  const stack = await prepare({ onEvent: (event) => events.push(event) });
+  const stack = await prepare();
   await send(stack, { do: "wait", ms: 100 });
 
   await stack.drained(10_000);
 
-  expect(events.map(({ type }) => type)).toEqual(["received", "invoked", "responded", "deleted"]);
+  const types: string[] = [];
+  stack.feed.subscribe(({ type }) => types.push(type));
+  expect(types.filter((type) => type !== "log")).toEqual([
+    "environment started",
+    "invoked",
+    "responded",
+    "deleted",
+  ]);
 });
 
 test("drained says what the queue still holds when it takes too long", async () => {
@@ -111,7 +117,7 @@ test("drained says what the queue still holds when it takes too long", async () 
 });
 
 test("without a bundle the error says how to make one", async () => {
-  await expect(startStack({ bundle: "/nowhere/index.js" })).rejects.toThrow(
+  await expect(startStack({ functions: [paymentWorker({}, "/nowhere/index.js")] })).rejects.toThrow(
     'There is no bundle at /nowhere/index.js: run "npm run build" first.',
   );
 });

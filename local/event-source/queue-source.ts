@@ -2,26 +2,14 @@
 // deletes what it answered for, and slows down while it fails.
 import type { Message } from "@aws-sdk/client-sqs";
 
-import { startBackOff } from "./backoff.ts";
+import type { LambdaFunction } from "../function-host/function.ts";
+import { startBackoff } from "./backoff.ts";
 import { createDelivery } from "./delivery.ts";
-import type { EventSourceEvent } from "./events.ts";
-import { functionSettings } from "./function-settings.ts";
-import { startFunction } from "./function.ts";
-import type { LambdaFunction } from "./function.ts";
+import type { SourceEvent } from "./events.ts";
 import { gatherBatch } from "./gather.ts";
-import type { LogLine } from "./invocation.ts";
 import { openQueue } from "./queue-client.ts";
 
-export type EventSourceOptions = {
-  queueUrl: string;
-  queueArn: string;
-  /** Base URL of the SQS server. */
-  endpoint: string;
-  /** Absolute path of the CommonJS file that exports `handler`. */
-  bundle: string;
-  /** The function's environment variables; nothing else of this process reaches it. */
-  env: Record<string, string>;
-  functionTimeoutMs: number;
+export type QueueSourceSettings = {
   /** Most messages in an invocation; above 10 a window is needed, as in AWS. */
   batchSize: number;
   /** How long a batch may gather, s; 0 sends what one receive returned. */
@@ -29,17 +17,15 @@ export type EventSourceOptions = {
   /** Most invocations in flight (`MaximumConcurrency`). */
   concurrency: number;
   /** The pause after failed invocations, ms: the first and the longest. */
-  backOffMs?: { base: number; max: number };
-  onEvent?: (event: EventSourceEvent) => void;
-  onLog?: (line: LogLine) => void;
+  backoffMs?: { base: number; max: number };
 };
 
+/** What hands events to a function by itself. */
 export type EventSource = {
-  kill: LambdaFunction["kill"];
   /** Resolves once no invocation and no delete is in flight. */
   idle(): Promise<void>;
-  /** Polls no more, gives invocations in flight `graceMs` (5,000) to end, kills the rest. */
-  stop(graceMs?: number): Promise<void>;
+  /** Takes no more events; resolves when the invocations in flight have ended. */
+  stop(): Promise<void>;
 };
 
 const RECEIVE_RETRY_MS = 500;
@@ -47,38 +33,35 @@ const RECEIVE_RETRY_MS = 500;
 /**
  * Starts polling at once.
  *
+ * @param queue `endpoint` is the base URL of the SQS server
  * @throws Error when the batch size needs a window
  */
-export function startEventSource(options: EventSourceOptions): EventSource {
-  const { batchSize, batchWindowSeconds, concurrency, queueArn } = options;
+export function startQueueSource(
+  queue: { queueUrl: string; queueArn: string; endpoint: string },
+  settings: QueueSourceSettings,
+  lambda: LambdaFunction,
+  publish: (event: SourceEvent) => void,
+): EventSource {
+  const { batchSize, batchWindowSeconds, concurrency } = settings;
   if (batchSize > 10 && batchWindowSeconds < 1) {
     throw new Error(
       `batchSize ${batchSize} needs a batchWindowSeconds of at least 1: one receive returns at most 10 messages.`,
     );
   }
-  const emit = (event: EventSourceEvent): void => options.onEvent?.(event);
-  const queue = openQueue(options.endpoint, options.queueUrl);
-  const lambda = startFunction(
-    functionSettings({
-      bundle: options.bundle,
-      timeoutMs: options.functionTimeoutMs,
-      env: options.env,
-    }),
-    (line) => options.onLog?.(line),
-  );
-  const backOff = startBackOff({
-    ...(options.backOffMs ?? { base: 200, max: 5_000 }),
+  const client = openQueue(queue.endpoint, queue.queueUrl);
+  const backoff = startBackoff({
+    ...(settings.backoffMs ?? { base: 200, max: 5_000 }),
     concurrency,
     now: () => performance.now(),
   });
-
-  const deliver = createDelivery({ queue, queueArn, lambda, backOff, emit });
+  const { queueArn } = queue;
+  const deliver = createDelivery({ queue: client, queueArn, lambda, backoff, publish });
 
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
   let pause = Promise.withResolvers<void>();
 
-  /** Sleeps until an invocation ends, `ms` have passed or the event source stops. */
+  /** Sleeps until an invocation ends, `ms` have passed or the source stops. */
   async function rest(ms?: number): Promise<void> {
     pause = Promise.withResolvers<void>();
     const timer = ms === undefined ? undefined : setTimeout(pause.resolve, ms);
@@ -87,14 +70,14 @@ export function startEventSource(options: EventSourceOptions): EventSource {
   }
 
   async function step(): Promise<void> {
-    if (inFlight.size >= backOff.concurrency()) return rest();
-    if (backOff.remainingMs() > 0) return rest(backOff.remainingMs());
+    if (inFlight.size >= backoff.concurrency()) return rest();
+    if (backoff.remainingMs() > 0) return rest(backoff.remainingMs());
     let batch: Message[];
     try {
-      batch = await gatherBatch(queue, batchSize, batchWindowSeconds, stopping.signal);
+      batch = await gatherBatch(client, batchSize, batchWindowSeconds, stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return undefined;
-      emit({ type: "queue-error", action: "receive", message: String(error) });
+      publish({ type: "not received", function: lambda.name, message: String(error) });
       return rest(RECEIVE_RETRY_MS);
     }
     if (batch.length === 0) return undefined;
@@ -116,17 +99,13 @@ export function startEventSource(options: EventSourceOptions): EventSource {
   }
 
   return {
-    kill: (text, signal) => lambda.kill(text, signal),
     idle,
-    async stop(graceMs = 5_000) {
+    async stop() {
       stopping.abort();
       pause.resolve();
       await polling;
-      const timer = setTimeout(() => void lambda.stop(), graceMs);
       await idle();
-      clearTimeout(timer);
-      await lambda.stop();
-      queue.close();
+      client.close();
     },
   };
 }

@@ -13,13 +13,13 @@ export type FunctionSettings = {
   env: Record<string, string>;
 };
 
+export type GivenSettings = Pick<FunctionSettings, "bundle" | "timeoutMs" | "env">;
+
 /**
  * Fills in what a laptop has no say in: account and memory size. The name and the region are the
  * ones that `env` gives, as the code inside will see them.
  */
-export function functionSettings(
-  given: Pick<FunctionSettings, "bundle" | "timeoutMs" | "env">,
-): FunctionSettings {
+export function functionSettings(given: GivenSettings): FunctionSettings {
   const functionName = given.env["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker";
   const region = given.env["AWS_REGION"] ?? "us-east-1";
   return {

@@ -9,24 +9,27 @@ import { environmentVariables } from "./function-settings.ts";
 import type { FunctionSettings } from "./function-settings.ts";
 import type { Answer, Failure, InvocationResult, LogLine, Order, Report } from "./invocation.ts";
 
-export type Sandbox = {
+export type ExecutionEnvironment = {
   pid: number;
-  /** Runs one invocation; never rejects. The sandbox must not be busy. */
+  /** Runs one invocation; never rejects. The environment must not be busy. */
   invoke(payload: string, requestId?: string): Promise<InvocationResult>;
   /** Sends the signal at once; SIGKILL leaves the code inside no chance to clean up. */
   kill(signal: NodeJS.Signals): void;
   alive(): boolean;
-  /** Resolves when the process is gone and its last line was handed to `onLog`. */
-  exited: Promise<void>;
+  /** Resolves with how, when the process is gone and its last line was handed to `onLog`. */
+  exited: Promise<string>;
 };
 
 // Lambda gives the init phase 10 s of its own, outside the function's timeout.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
 const INIT_TIMEOUT_MS = 10_000;
 
-/** Starts a sandbox; its init phase begins at once. */
-export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) => void): Sandbox {
-  const child = fork(new URL("./host.ts", import.meta.url), [settings.bundle], {
+/** Starts an execution environment; its init phase begins at once. */
+export function startEnvironment(
+  settings: FunctionSettings,
+  onLog: (line: LogLine) => void,
+): ExecutionEnvironment {
+  const child = fork(new URL("./runtime.ts", import.meta.url), [settings.bundle], {
     cwd: dirname(settings.bundle),
     env: environmentVariables(settings),
     execArgv: [],
@@ -35,15 +38,15 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
   const pid = child.pid ?? 0;
   for (const stream of ["stdout", "stderr"] as const) {
     const input = child[stream];
-    if (input) createInterface({ input }).on("line", (line) => onLog({ stream, line, pid }));
+    if (input) createInterface({ input }).on("line", (line) => onLog({ stream, line }));
   }
 
   let alive = true;
   const init = Promise.withResolvers<void>();
   let invocation: PromiseWithResolvers<Answer> | undefined;
-  // Why the process ends: the first reason that anybody gives is the cause of the later ones.
-  const ending = Promise.withResolvers<Failure>();
-  const exit = Promise.withResolvers<void>();
+  // Why the process ends: the first reason given is the cause of the later ones.
+  const failure = Promise.withResolvers<Failure>();
+  const exit = Promise.withResolvers<string>();
 
   child.on("message", (message) => {
     const report = message as Report;
@@ -52,7 +55,7 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
         init.resolve();
         break;
       case "last-words":
-        ending.resolve({
+        failure.resolve({
           reason: "crash",
           errorType: report.errorType,
           errorMessage: report.errorMessage,
@@ -64,23 +67,24 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
     }
   });
   child.on("error", (error) =>
-    ending.resolve({ reason: "crash", errorType: error.name, errorMessage: error.message }),
+    failure.resolve({ reason: "crash", errorType: error.name, errorMessage: error.message }),
   );
   // "close" comes after the last line of output and the last report.
   child.on("close", (code, signal) => {
     alive = false;
-    ending.resolve({
+    const how = howItExited(code, signal);
+    failure.resolve({
       reason: "crash",
       errorType: "Runtime.ExitError",
-      errorMessage: `Runtime exited ${howItExited(code, signal)}`,
+      errorMessage: `Runtime ${how}`,
     });
-    exit.resolve();
+    exit.resolve(how);
   });
 
   /** Kills the process when `phase` has not ended after `ms`. */
   function limit<T>(phase: Promise<T>, ms: number, requestId: string, what: string) {
     const timer = setTimeout(() => {
-      ending.resolve({
+      failure.resolve({
         reason: "timeout",
         errorType: "Sandbox.Timedout",
         errorMessage: `RequestId: ${requestId} Error: ${what} timed out after ${(ms / 1000).toFixed(2)} seconds`,
@@ -99,7 +103,7 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
     const ended = async (): Promise<InvocationResult> => ({
       ok: false,
       requestId,
-      ...(await ending.promise),
+      ...(await failure.promise),
     });
     if ((await limit(init.promise, INIT_TIMEOUT_MS, requestId, "Init")) === "exited") {
       return ended();
@@ -137,6 +141,8 @@ export function startSandbox(settings: FunctionSettings, onLog: (line: LogLine) 
 }
 
 function howItExited(code: number | null, signal: NodeJS.Signals | null): string {
-  if (signal !== null) return `with error: signal: ${signal}`;
-  return code === 0 ? "without providing a reason" : `with error: exit status ${String(code)}`;
+  if (signal !== null) return `exited with error: signal: ${signal}`;
+  return code === 0
+    ? "exited without providing a reason"
+    : `exited with error: exit status ${String(code)}`;
 }

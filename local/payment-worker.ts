@@ -1,4 +1,7 @@
-// How the worker is deployed on a laptop.
+// How the payment worker is deployed on a laptop.
+import { fileURLToPath } from "node:url";
+
+import type { FunctionSpec } from "./hosted-function.ts";
 
 /** What the deployment decides about the worker. */
 export type WorkerSettings = {
@@ -9,7 +12,7 @@ export type WorkerSettings = {
   maxReceiveCount: number;
   /** Most invocations in flight. */
   concurrency: number;
-  /** The worker's own variables, on top of those that point it at this stack. */
+  /** The worker's own variables, on top of those that point it at the stack. */
   env: Record<string, string>;
 };
 
@@ -33,3 +36,24 @@ export const LOCAL_WORKER: Readonly<WorkerSettings> = {
     BACKOFF_CAP_SECONDS: "4",
   },
 };
+
+const BUNDLE = fileURLToPath(new URL("../dist/payment-worker/index.js", import.meta.url));
+
+/**
+ * What is left out is as in LOCAL_WORKER, each variable of `env` too.
+ *
+ * @param bundle absolute path of another bundle than the built one
+ */
+export function paymentWorker(
+  settings: Partial<WorkerSettings> = {},
+  bundle: string = BUNDLE,
+): FunctionSpec {
+  const { functionTimeoutMs, env, ...trigger } = { ...LOCAL_WORKER, ...settings };
+  return {
+    name: "payment-worker",
+    bundle,
+    timeoutMs: functionTimeoutMs,
+    env: { ...LOCAL_WORKER.env, ...env },
+    trigger: { type: "queue", queue: "payments", ...trigger },
+  };
+}

@@ -1,6 +1,6 @@
+// The inside of an execution environment: what Lambda's Node runtime does around a handler. Runs in a
+// child process with nothing but the function's environment, and dies with its parent.
 import { randomUUID } from "node:crypto";
-// The inside of a sandbox: what Lambda's Node runtime does around a handler. Runs in a child
-// process with nothing but the function's environment, and dies with its parent.
 import { createRequire } from "node:module";
 
 import type { Answer, Order, Report } from "./invocation.ts";

@@ -1,21 +1,21 @@
-// The words that a sandbox and the host inside it exchange, and what comes of an invocation.
+// What an execution environment and the runtime inside it exchange, and what comes of an invocation.
 
-/** What the parent tells the host in the child. */
+/** What the parent sends to the runtime in the child. */
 export type Order = {
   requestId: string;
-  /** The event as JSON text: Lambda passes text, so the handler shares no object with anyone. */
+  /** The event as JSON: Lambda passes a string, so the handler shares no object with anyone. */
   payload: string;
   /** ms since the epoch, as in Lambda's `Lambda-Runtime-Deadline-Ms` header. */
   deadline: number;
   invokedFunctionArn: string;
 };
 
-/** How the host answers an order. */
+/** How the runtime answers an order. */
 export type Answer =
   | { type: "response"; payload: string }
   | { type: "error"; errorType: string; errorMessage: string };
 
-/** What the host in the child tells the parent. */
+/** What the runtime in the child reports to the parent. */
 export type Report =
   | Answer
   | { type: "ready" }
@@ -30,4 +30,4 @@ export type InvocationResult =
   | { ok: true; requestId: string; payload: string }
   | ({ ok: false; requestId: string } & Failure);
 
-export type LogLine = { stream: "stdout" | "stderr"; line: string; pid: number };
+export type LogLine = { stream: "stdout" | "stderr"; line: string };

@@ -1,0 +1,65 @@
+// A function and what triggers it, started and stopped together. A list of these is what a stack runs.
+import { startQueueSource } from "./event-source/queue-source.ts";
+import type { EventSource, QueueSourceSettings } from "./event-source/queue-source.ts";
+import { startFunction } from "./function-host/function.ts";
+import type { LambdaFunction } from "./function-host/function.ts";
+import type { StackEvent } from "./stack-event.ts";
+
+/** A function as a stack is asked for it. */
+export type FunctionSpec = {
+  name: string;
+  /** Absolute path of the CommonJS file that exports `handler`. */
+  bundle: string;
+  timeoutMs: number;
+  /** Its own variables, on top of those that point it at the stack. */
+  env: Record<string, string>;
+  trigger: QueueTrigger;
+};
+
+/** A queue of the function's own, with a dead-letter queue named `<queue>-dlq`. */
+export type QueueTrigger = QueueSourceSettings & {
+  type: "queue";
+  queue: string;
+  visibilityTimeoutSeconds: number;
+  maxReceiveCount: number;
+};
+
+export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision" | "kill"> & {
+  /** All that its code sees of the machine. */
+  env: Record<string, string>;
+  idle: EventSource["idle"];
+  /** Takes no more events, gives invocations in flight `graceMs` (5,000) to end, kills the rest. */
+  stop(graceMs?: number): Promise<void>;
+};
+
+/** Hosts a function whose events come from a queue, wherever that queue is. */
+export function hostOnQueue(
+  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
+  queue: { queueUrl: string; queueArn: string; endpoint: string },
+  settings: QueueSourceSettings,
+  publish: (event: StackEvent) => void = () => {},
+): HostedFunction {
+  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
+  return host(lambda, env, startQueueSource(queue, settings, lambda, publish));
+}
+
+function host(
+  lambda: LambdaFunction,
+  env: Record<string, string>,
+  source: EventSource,
+): HostedFunction {
+  return {
+    name: lambda.name,
+    env,
+    invoke: (event, started) => lambda.invoke(event, started),
+    provision: () => lambda.provision(),
+    kill: (text, signal) => lambda.kill(text, signal),
+    idle: () => source.idle(),
+    async stop(graceMs = 5_000) {
+      const timer = setTimeout(() => void lambda.stop(), graceMs);
+      await source.stop();
+      clearTimeout(timer);
+      await lambda.stop();
+    },
+  };
+}
