@@ -1,16 +1,17 @@
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 // npm run crash-matrix: kills the worker at every request of the protocol, and shows what became of each
 // payment.
+import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
-import { isPromiseKept, isRight, playRow } from "./crash-matrix/play.ts";
-import type { Played } from "./crash-matrix/play.ts";
 import { ROWS } from "./crash-matrix/points.ts";
 import type { Row } from "./crash-matrix/points.ts";
-import { killTable, lastLine } from "./crash-matrix/print.ts";
+import { matrixTable, summary } from "./crash-matrix/report.ts";
+import { isKept, isRight, runRow } from "./crash-matrix/run-row.ts";
+import type { RowResult } from "./crash-matrix/run-row.ts";
 
 const HELP = `
-npm run crash-matrix     kills the worker with SIGKILL at every request of the protocol, before and after the
-                  request is applied, at every overlap with a second delivery; a table, one row a point
+npm run crash-matrix     kills the worker with SIGKILL at every request of the protocol, before and
+                         after the request is applied, at every overlap with a second delivery;
+                         a table, one row a point
 
 The built bundle in its own processes, on this machine only, for about three minutes. Every number
 comes from Stripe's ledger, the table and the queues. Exit status 0 when each kill happened as planned
@@ -19,48 +20,47 @@ and each payment was charged once and recorded; 1 when not.
 
 // Rows mostly wait for a lease or a visibility timeout: more at once than there are processors.
 const AT_ONCE = 8;
-// A busy machine can let a moment pass: then the row is played again after the others, when less is
-// going on.
+// A busy machine can let a moment pass: then the row runs again after the others, when less is going on.
 const TURNS = 6;
 const PROGRESS_MS = 10_000;
 
 await runCommand(async () => {
   const { positionals } = readArguments(HELP, {});
   if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of kills. See --help.`);
+    throw new UsageError(`"${positionals[0]}" is not an option of crash-matrix. See --help.`);
   }
   const interrupted = interruption().then(() => true);
   await build();
-  const played = new Map<Row, Played>();
+  const results = new Map<Row, RowResult>();
   const startedAt = performance.now();
   const progress = setInterval(() => {
     const seconds = (performance.now() - startedAt) / 1_000;
-    const wrong = [...played.values()].filter((row) => !isRight(row)).length;
+    const wrong = [...results.values()].filter((result) => !isKept(result)).length;
     console.log(
-      `${seconds.toFixed(0).padStart(4)} s  ${played.size} of ${ROWS.length} points, ${wrong} wrong`,
+      `${seconds.toFixed(0).padStart(4)} s  ${results.size} of ${ROWS.length} points, ${wrong} wrong`,
     );
   }, PROGRESS_MS);
-  const stopped = await Promise.race([playAll(played), interrupted]).finally(() =>
+  const stopped = await Promise.race([runAll(results), interrupted]).finally(() =>
     clearInterval(progress),
   );
 
-  const rows = ROWS.flatMap((row) => played.get(row) ?? []);
-  console.log(`\n${killTable(rows)}\n\n${lastLine(rows)}`);
-  if (rows.some((row) => !isRight(row))) process.exitCode = 1;
+  const inOrder = ROWS.flatMap((row) => results.get(row) ?? []);
+  console.log(`\n${matrixTable(inOrder)}\n\n${summary(inOrder)}`);
+  if (inOrder.some((result) => !isRight(result))) process.exitCode = 1;
   // The stacks of the rows that were not over die with this process.
   if (stopped) process.exit(process.exitCode ?? 130);
 });
 
-async function playAll(played: Map<Row, Played>): Promise<false> {
+async function runAll(results: Map<Row, RowResult>): Promise<false> {
   // Those that wait for the visibility timeout first: the others fill the gaps at the end.
   const queue = ROWS.toSorted((a, b) => waits(b) - waits(a)).map((row) => ({ row, turn: 1 }));
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { row, turn } = next;
-      const result = await playRow(row);
-      played.set(row, result);
-      // Never after a broken promise: that is a result, however it came about.
-      if (isRight(result) || !isPromiseKept(result) || turn === TURNS) continue;
+      const result = await runRow(row);
+      results.set(row, result);
+      // Never after a violation: that is a result, however it came about.
+      if (isRight(result) || !isKept(result) || turn === TURNS) continue;
       queue.push({ row, turn: turn + 1 });
     }
   };

@@ -1,15 +1,19 @@
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 // npm run demo: the worker among failures, and what became of each payment.
+import { styleText } from "node:util";
+
+import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { table } from "../cli/terminal/table.ts";
 import { build } from "../scripts/build.ts";
-import { faultTable, lastLine, messageTable } from "./demo/print.ts";
-import { openStage } from "./demo/stage.ts";
-import type { PlannedFault, Stage } from "./demo/stage.ts";
-import { play } from "./demo/story.ts";
-import { isKept, judge } from "./demo/verdict.ts";
-import type { Evidence } from "./demo/verdict.ts";
+import { runStory } from "./demo/story.ts";
+import { openHarness } from "./harness/harness.ts";
+import type { Harness, PlannedFault } from "./harness/harness.ts";
+import { faultTable, lastLine } from "./harness/report.ts";
+import { isKept, LOST, OPEN, SILENT } from "./harness/verdict.ts";
+import type { Row, Verdict } from "./harness/verdict.ts";
+import { DEMO } from "./timings.ts";
 
 const HELP = `
-npm run demo      plays a few dozen payments through the worker, with everything that goes wrong
+npm run demo      sends a few dozen payments through the worker, with everything that goes wrong
 
 Queue, table, Stripe and worker run on this machine only, for about 15 seconds. Every number comes
 from Stripe's ledger, the table and the queues. Exit status 0 when no payment was charged twice and
@@ -24,60 +28,66 @@ await runCommand(async () => {
   const startedAt = performance.now();
   const interrupted = interruption().then(() => undefined);
   await build();
-  const stage = await openStage();
-  const tell = (sentence: string): void => {
+  const harness = await openHarness(DEMO);
+  const announce = (sentence: string): void => {
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     console.log(`${seconds.padStart(4)} s  ${sentence}`);
   };
   try {
-    const faults = await Promise.race([play(stage, tell), interrupted]);
-    if (faults) await conclude(stage, faults);
+    const faults = await Promise.race([runStory(harness, announce), interrupted]);
+    if (faults) await conclude(harness, faults);
     else process.exitCode = 130;
   } finally {
-    await stage.stack.stop();
+    await harness.stack.stop();
   }
   // An interrupted story still waits for things that will not come.
   if (process.exitCode === 130) process.exit();
 });
 
-async function conclude(stage: Stage, faults: PlannedFault[]): Promise<void> {
-  const verdict = judge(await gatherEvidence(stage));
+async function conclude(harness: Harness, faults: PlannedFault[]): Promise<void> {
+  const { stack, deliveries } = harness;
+  const verdict = await harness.verdict();
   const kept = isKept(verdict);
-  const played = faults.every((fault) => fault.happened() > 0);
-  const lookups = stage.stack.stripe.ledger.requests().filter(({ method }) => method === "GET");
+  const complete = faults.every((fault) => fault.happened() > 0);
+  const lookups = stack.stripe.ledger.requests().filter(({ method }) => method === "GET");
   console.log(`
-${messageTable(verdict)}
+${messageTable(harness, verdict)}
 
-  Stripe requests are those that carry the message id; lookups on top of them: ${lookups.length}.
+Stripe requests are those that carry the message id; lookups on top of them: ${lookups.length}.
 
 ${faultTable(faults)}
 `);
-  if (!kept)
-    console.log(`The promise was broken. The worker's log:\n${stage.workerLog.join("\n")}`);
-  if (!played) console.log("Not every planned fault happened: this run shows too little.");
-  console.log(lastLine(verdict));
-  if (!kept || !played) process.exitCode = 1;
+  if (!kept) {
+    console.log("The guarantee was violated. The worker's log:");
+    stack.feed.subscribe((event) => event.type === "log" && console.log(event.line));
+  }
+  if (!complete) console.log("Not every planned fault happened: this run shows too little.");
+  const counts = {
+    messages: verdict.rows.length,
+    deliveries: deliveries.count(),
+    charges: verdict.charges,
+    "double charges": verdict.doubled,
+    "lost messages": verdict.lost.length,
+  };
+  console.log(lastLine(counts, kept));
+  if (!kept || !complete) process.exitCode = 1;
 }
 
-/** Reads the servers; nothing in here comes from the worker. */
-async function gatherEvidence({ stack, sent, watch }: Stage): Promise<Evidence> {
-  const { stripe, table, queue, queues } = stack;
-  const bodies = async (url: string): Promise<string[]> =>
-    (await queue.messages(url)).map(({ body }) => body);
-  return {
-    sent,
-    deliveries: watch.deliveries,
-    stripeRequests: new Map(
-      sent.map(({ id }) => [id, stripe.ledger.countsFor(id).requests] as const),
-    ),
-    intents: stripe.paymentIntents().map(({ id, amount, status, metadata }) => ({
-      messageId: metadata["message_id"],
-      id,
-      amount,
-      status,
-    })),
-    records: (await table.items(stack.tableName)) as Evidence["records"],
-    deadLetters: await bodies(queues.dlqUrl),
-    waiting: await bodies(queues.queueUrl),
-  };
+function messageTable({ stack, deliveries }: Harness, { rows }: Verdict): string {
+  const cells = rows.map(({ id, charges, ends }) => [
+    id,
+    String(deliveries.of(id).length),
+    String(stack.stripe.ledger.countsFor(id).requests),
+    String(charges),
+    [...new Set(ends)].join(", and "),
+  ]);
+  const head = ["message", "deliveries", "Stripe requests", "charges", "how it ended"];
+  return table(head, cells, {
+    paint: (line, row) => (isViolation(rows[row]) ? styleText("red", line) : line),
+  });
+}
+
+function isViolation(row: Row | undefined): boolean {
+  if (!row) return false;
+  return row.charges > 1 || row.ends.some((end) => [LOST, SILENT, OPEN].includes(end));
 }

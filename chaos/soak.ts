@@ -1,8 +1,10 @@
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 // npm run soak: thousands of payments among killed workers, lost replies and outages.
+import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
-import { lastLine, isKept, faultTable, endingTable, progressLine } from "./soak/print.ts";
+import { endTable, faultTable, lastLine } from "./harness/report.ts";
+import { isKept } from "./harness/verdict.ts";
 import { soak } from "./soak/soak.ts";
+import type { Progress } from "./soak/soak.ts";
 
 const HELP = `
 npm run soak -- --minutes N [--seed S]
@@ -43,19 +45,46 @@ await runCommand(async () => {
   await build();
   console.log(`Seed ${seed}: for the same chances again, add --seed ${seed}.`);
   const startedAt = performance.now();
-  const soaked = await soak({
+  const { verdict, deliveries, kills, faults } = await soak({
     ms: minutes * 60_000,
     seed,
     interrupted: interrupted.signal,
-    tell: (progress) =>
+    report: (progress) =>
       console.log(progressLine(progress, performance.now() - startedAt, minutes * 60_000)),
   });
-  const { verdict } = soaked;
-  console.log(`\n${faultTable(soaked.planned)}\n\n${endingTable(verdict)}\n`);
+  console.log(`\n${faultTable(faults)}\n\n${endTable(verdict)}\n`);
   if (verdict.lost.length > 0) console.log(`Lost: ${verdict.lost.join(", ")}`);
-  if (interrupted.signal.aborted)
-    console.log(`Interrupted: ${verdict.unfinished} still in the queue.`);
-  console.log(lastLine(soaked));
-  if (!isKept(verdict, interrupted.signal.aborted)) process.exitCode = 1;
-  else if (interrupted.signal.aborted) process.exitCode = 130;
+  const { aborted } = interrupted.signal;
+  if (aborted) console.log(`Interrupted: ${verdict.open.length} still in the queue.`);
+  const kept = isKept(verdict, aborted);
+  const counts = {
+    messages: verdict.rows.length,
+    deliveries,
+    kills,
+    charges: verdict.charges,
+    doubled: verdict.doubled,
+    lost: verdict.lost.length,
+  };
+  console.log(lastLine(counts, kept));
+  if (!kept) process.exitCode = 1;
+  else if (aborted) process.exitCode = 130;
 });
+
+/** Times in ms. */
+function progressLine(progress: Progress, elapsedMs: number, chaosMs: number): string {
+  const { phase, sent, waiting, deadLetters, kills } = progress;
+  const rate = (sent / Math.min(elapsedMs, chaosMs)) * 1_000;
+  const left = Math.max(0, chaosMs - elapsedMs);
+  return [
+    `${clock(elapsedMs)}  ${phase}: ${sent} sent (${rate.toFixed(0)}/s)`,
+    `${waiting} in the queue`,
+    `${deadLetters} in the dead-letter queue`,
+    `${kills} kills`,
+    ...(left > 0 ? [`${clock(left)} left, and about a minute to settle`] : []),
+  ].join(", ");
+}
+
+function clock(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}

@@ -1,10 +1,10 @@
 // Brings a message to the point, lets the second delivery come, and kills the process there.
-import type { Delivery } from "./deliveries.ts";
-import { holdNext } from "./hold.ts";
+import { atNextRequest } from "../harness/at-request.ts";
+import type { Delivery } from "../harness/deliveries.ts";
+import { freeze, kill, thaw } from "../harness/process.ts";
+import { until } from "../harness/wait.ts";
 import type { FirstAnswer, Moment, Row } from "./points.ts";
-import { freeze, kill, thaw } from "./process.ts";
-import type { Stage } from "./stage.ts";
-import { until } from "./until.ts";
+import type { RowHarness } from "./row-harness.ts";
 
 export type Killed = {
   /** Processes that were there and are dead. */
@@ -18,13 +18,13 @@ const SECOND_DELIVERY_MS = 4_000;
 
 /** Sends the message, and resolves once the process is dead and the second delivery has come. */
 export async function killAtPoint(
-  stage: Stage,
+  harness: RowHarness,
   id: string,
   { point, side, secondDelivery }: Row,
 ): Promise<Killed> {
-  const { stack, deliveries } = stage;
+  const { stack, deliveries } = harness;
   const index = point.takesOver ? 1 : 0;
-  const first = (): Delivery => deliveryAt(stage, id, index);
+  const first = (): Delivery => deliveryAt(harness, id, index);
   const second = (): Delivery | undefined => deliveries.of(id)[index + 1];
   const reached = Promise.withResolvers<void>();
   const death = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ export async function killAtPoint(
     if (first().over) return fail("the delivery was over before its point");
     if (secondDelivery === "during") {
       if (!first().acknowledged) freeze(first().pid);
-      await stage.deliverAgain(id, first());
+      await harness.deliverAgain(id, first());
       secondCame = await until(SECOND_DELIVERY_MS, () => second()?.over === true);
     }
     if (await kill(first().pid)) kills = 1;
@@ -66,7 +66,7 @@ export async function killAtPoint(
       { where: () => !isTurnOfFirst },
       { kind: "hook", at: "arriving", run: waitForDeath },
     );
-    await stage.deliverAgain(id, first());
+    await harness.deliverAgain(id, first());
     secondCame = await until(SECOND_DELIVERY_MS, () => isAtStripe || second()?.over === true);
     isTurnOfFirst = true;
     if (moment === "process started") await atPoint();
@@ -76,7 +76,7 @@ export async function killAtPoint(
   function at(when: Moment, isReady: () => boolean, lost: boolean, run: () => Promise<void>): void {
     const safely = (): Promise<void> => run().catch((error: unknown) => fail(String(error)));
     if (when === "process started") deliveries.onStart(id, index, () => void safely());
-    else holdNext(stack, id, { ...when, when: isReady, run: safely, lost });
+    else atNextRequest(stack, when, { messageId: id, when: isReady, lost }, safely);
   }
 
   function arm(): void {
@@ -90,40 +90,45 @@ export async function killAtPoint(
     );
   }
 
-  if (!point.coldStart && !(await stage.warmUp())) return { kills, missed: "no two warm workers" };
+  if (!point.coldStart && !(await harness.warmUp()))
+    return { kills, missed: "no two warm workers" };
   if (point.takesOver) {
-    answerFirstRequest(stage, id, point.firstAnswer);
-    await stage.send(id);
+    answerFirstRequest(harness, id, point.firstAnswer);
+    await harness.send(id);
     await until(SECOND_DELIVERY_MS, () => deliveries.of(id)[0]?.over ?? false);
     arm();
-    await stage.warmUp(); // after a success the event source polls at full speed again
+    await harness.warmUp(); // after a success the event source polls at full speed again
   } else {
     arm();
-    answerFirstRequest(stage, id, point.firstAnswer);
-    await stage.send(id);
+    answerFirstRequest(harness, id, point.firstAnswer);
+    await harness.send(id);
   }
   const isReached = await Promise.race([
     reached.promise.then(() => true),
-    stage.settled().then(() => false),
+    harness.settled().then(() => false),
   ]);
   if (!isReached) return { kills, missed: "the point was not reached" };
   await death.promise;
   if (secondDelivery === "after" && kills === 1) {
     await until(SECOND_DELIVERY_MS, () => first().over);
-    await stage.deliverAgain(id, first());
+    await harness.deliverAgain(id, first());
     secondCame = await until(SECOND_DELIVERY_MS, () => second() !== undefined);
   }
   if (!secondCame) fail("no second delivery in time");
   return { kills, missed };
 }
 
-function deliveryAt({ deliveries }: Stage, id: string, index: number): Delivery {
+function deliveryAt({ deliveries }: RowHarness, id: string, index: number): Delivery {
   const delivery = deliveries.of(id)[index];
   if (!delivery) throw new Error(`Bug! Delivery ${index + 1} of the message has not begun.`);
   return delivery;
 }
 
-function answerFirstRequest({ stack }: Stage, id: string, answer: FirstAnswer | undefined): void {
+function answerFirstRequest(
+  { stack }: RowHarness,
+  id: string,
+  answer: FirstAnswer | undefined,
+): void {
   const { faults } = stack.stripe;
   const create = { method: "POST", messageId: id };
   if (answer === "key in use") {

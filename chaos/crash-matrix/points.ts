@@ -1,17 +1,10 @@
 // Where a worker can die: every request of the protocol, and its own start.
-
-/** A request of the protocol, as the server that gets it sees it. */
-export type Request =
-  | { to: "table"; operation: "PutItem" }
-  /** `sets` is what only this update sets. */
-  | { to: "table"; operation: "UpdateItem"; sets: string }
-  | { to: "stripe"; method: "POST" | "GET" }
-  | { to: "queue"; operation: "ChangeMessageVisibilityBatch" | "DeleteMessageBatch" };
+import type { Moment as RequestMoment, Request } from "../harness/at-request.ts";
 
 /** A moment in a delivery: its process is there and has not loaded the worker, or a request of it. */
-export type Moment = "process started" | { request: Request; side: "before" | "after" };
+export type Moment = "process started" | RequestMoment;
 
-/** What Stripe does to the message's first request, if that is not to charge and say so. */
+/** What Stripe does to the message's first request, where that is not to charge and answer so. */
 export type FirstAnswer = "key in use" | "charged, and 500 for ever";
 
 export type Point = {

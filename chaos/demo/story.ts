@@ -1,77 +1,76 @@
 // The demo's story, in the order in which it happens.
 import { SHAPES } from "../../scripts/message-body.ts";
+import { payment } from "../harness/harness.ts";
+import type { Harness, PlannedFault } from "../harness/harness.ts";
+import { until } from "../harness/wait.ts";
+import { DEMO } from "../timings.ts";
 import * as queueFaults from "./queue-faults.ts";
-import type { PlannedFault, Stage } from "./stage.ts";
 import * as stripeFaults from "./stripe-faults.ts";
-import { DEMO_TIMINGS } from "./timings.ts";
-import { within } from "./watch.ts";
 
 const ORDINARY = 20;
 
-/** Plays the story and returns its faults. `tell` gets a sentence as each part begins. */
-export async function play(
-  stage: Stage,
-  tell: (sentence: string) => void,
+/** Runs the story and returns its faults. `announce` gets a sentence as each part begins. */
+export async function runStory(
+  harness: Harness,
+  announce: (sentence: string) => void,
 ): Promise<PlannedFault[]> {
-  const { stack, watch } = stage;
+  const { stack, deliveries, send } = harness;
+  // The story goes on where it waited in vain: what did not happen shows in its tables.
 
-  tell("Stripe charges a payment, answers 500, and stores that answer for every retry.");
-  const stored = await stripeFaults.failForEver(stage);
-  await within(10_000, () => stored.happened() > 0);
+  announce("Stripe charges a payment, answers 500, and stores that answer for every retry.");
+  const stored = await stripeFaults.failForEver(harness);
+  await until(10_000, () => stored.happened() > 0);
 
-  tell("A payment is charged at Stripe, and its worker is killed before it can record that.");
-  const killed = await stripeFaults.killAfterCharge(stage);
-  await within(10_000, () => watch.crashes() > 0);
+  announce("A payment is charged at Stripe, and its worker is killed before it can record that.");
+  const killed = await stripeFaults.killAfterCharge(harness);
+  await until(10_000, () => deliveries.kills() > 0);
 
-  tell(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
-  const ordinary = await Promise.all(
-    Array.from({ length: ORDINARY }, (_, index) =>
-      stage.send(`order-${index + 1}`, { amount: 1000 + index }, SHAPES[index % SHAPES.length]),
-    ),
+  announce(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
+  const ordinary = Array.from({ length: ORDINARY }, (_, index) =>
+    payment(`order-${index + 1}`, { amount: 1000 + index }, SHAPES[index % SHAPES.length]),
   );
-  await stage.send("bank-debit", { paymentMethod: "pm_usBankAccount_processing" });
-  await within(15_000, () => ordinary.every((sqsId) => watch.deleted.has(sqsId)));
+  await Promise.all(ordinary.map(send));
+  await send(payment("bank-debit", { paymentMethod: "pm_usBankAccount_processing" }));
+  await until(15_000, () =>
+    ordinary.every(({ id }) => deliveries.of(id).some(({ deleted }) => deleted)),
+  );
 
-  tell("The queue delivers one message to two workers at the same time.");
-  const planned = [stored, killed, await queueFaults.deliverTwiceAtOnce(stage)];
+  announce("The queue delivers one message to two workers at the same time.");
+  const planned = [stored, killed, await queueFaults.deliverTwiceAtOnce(harness)];
 
-  tell("Producers retry, replies get lost, Stripe fails, cards are declined, messages are wrong.");
+  announce(
+    "Producers retry, replies get lost, Stripe fails, cards are declined, messages are invalid.",
+  );
   planned.push(
-    await stripeFaults.failOnce(stage),
-    await queueFaults.producerRetries(stage),
-    await stripeFaults.loseReply(stage),
-    await stripeFaults.decline(stage),
-    await queueFaults.malformed(stage),
-    await queueFaults.twoAmounts(stage),
+    await stripeFaults.failOnce(harness),
+    await queueFaults.producerRetries(harness),
+    await stripeFaults.loseReply(harness),
+    await stripeFaults.decline(harness),
+    await queueFaults.malformed(harness),
+    await queueFaults.twoAmounts(harness),
   );
 
-  const redriven = stored.id;
+  const redriven = "redriven";
   const unfit = [redriven, "malformed", "two-amounts"];
-  await within(20_000, async () => {
+  await until(20_000, async () => {
     const dead = (await stack.queue.messages(stack.queues.dlqUrl)).map(({ body }) => body);
     const arrived = unfit.every((id) => dead.some((body) => body.includes(`"${id}"`)));
-    return arrived && (await keyWindowIsOver(stage, redriven));
+    return arrived && (await keyWindowIsOver(harness, redriven));
   });
-  tell(
-    "An operator redrives the dead-letter queue, when Stripe's key is not to be trusted any more.",
-  );
-  const before = watch.sqsIds(redriven).size;
-  const moved = await queueFaults.redrive(stage);
+  announce("An operator redrives the dead-letter queue, after the end of Stripe's key window.");
+  const before = queueFaults.sqsIds(harness, redriven).size;
+  const moved = await harness.redrive();
   planned.push({
     id: redriven,
-    story: "redriven from the dead-letter queue with new SQS MessageIds",
-    happened: () => (watch.sqsIds(redriven).size > before ? moved : 0),
+    what: "redriven from the dead-letter queue with new SQS MessageIds",
+    happened: () => (queueFaults.sqsIds(harness, redriven).size > before ? moved : 0),
   });
 
-  await within(20_000, async () => {
-    const { visible, inFlight, delayed } = await stack.queue.depth(stack.queues.queueUrl);
-    return visible + inFlight + delayed === 0;
-  });
-  await stack.eventSource.idle();
+  await stack.drained(20_000).catch(() => {});
   return planned;
 }
 
-async function keyWindowIsOver({ stack }: Stage, id: string): Promise<boolean> {
+async function keyWindowIsOver({ stack }: Harness, id: string): Promise<boolean> {
   const record = await stack.table.item(stack.tableName, id);
-  return Date.now() - Number(record?.["firstClaimedAt"]) > DEMO_TIMINGS.keyWindowMs;
+  return Date.now() - Number(record?.["firstClaimedAt"]) > DEMO.keyWindowMs;
 }

@@ -1,63 +1,62 @@
 // What goes wrong at Stripe and on the way back from it. The worker has no switch for any of this,
-// and each fault tells how often it really happened.
-import type { PlannedFault, Stage } from "./stage.ts";
+// and each fault counts how often it really happened.
+import type { Fault } from "../../local/stripe/faults.ts";
+import { atNextRequest } from "../harness/at-request.ts";
+import { payment } from "../harness/harness.ts";
+import type { Harness, PlannedFault } from "../harness/harness.ts";
 
 /** SIGKILL between Stripe's charge and the record of it: the crash that doubles payments elsewhere. */
-export async function killAfterCharge({ stack, send }: Stage): Promise<PlannedFault> {
+export async function killAfterCharge({ stack, send }: Harness): Promise<PlannedFault> {
   const id = "worker-killed";
   let killed = 0;
-  stack.stripe.faults.add(
-    { messageId: id },
-    {
-      kind: "hook",
-      at: "applied",
-      run: () => void (killed += stack.eventSource.kill(`"${id}"`).length),
-    },
-  );
-  await send(id);
+  const charged = { request: { to: "stripe", method: "POST" }, side: "after" } as const;
+  atNextRequest(stack, charged, { messageId: id }, () => {
+    killed += stack.worker.kill(`"${id}"`).length;
+  });
+  await send(payment(id));
   return {
     id,
-    story: "the worker was killed after Stripe charged, before the record",
+    what: "the worker was killed after Stripe charged, before the record",
     happened: () => killed,
   };
 }
 
-export async function loseReply({ stack, send }: Stage): Promise<PlannedFault> {
-  const id = "reply-lost";
-  const fault = stack.stripe.faults.add({ messageId: id }, { kind: "dropAfter" });
-  await send(id);
-  return { id, story: "Stripe charged, and its reply was lost", happened: fault.happened };
+export function loseReply(harness: Harness): Promise<PlannedFault> {
+  const what = "Stripe charged, and its reply was lost";
+  return meet(harness, "reply-lost", what, { kind: "dropAfter" });
 }
 
-export async function failOnce({ stack, send }: Stage): Promise<PlannedFault> {
-  const id = "stripe-500";
-  const fault = stack.stripe.faults.add(
-    { messageId: id },
-    { kind: "refuse", error: "server_error" },
-  );
-  await send(id);
-  return { id, story: "Stripe answered 500 once", happened: fault.happened };
+export function failOnce(harness: Harness): Promise<PlannedFault> {
+  return meet(harness, "stripe-500", "Stripe answered 500 once", {
+    kind: "refuse",
+    error: "server_error",
+  });
 }
 
 /** Stripe charges, then stores a 500 with the key: no retry under that key gets past it. */
-export async function failForEver({ stack, send }: Stage): Promise<PlannedFault> {
-  const id = "redriven";
-  const fault = stack.stripe.faults.add({ messageId: id }, { kind: "storedErrorAfterCharge" });
-  await send(id);
-  return {
-    id,
-    story: "Stripe charged, but answered 500, and stored that for every retry",
-    happened: fault.happened,
-  };
+export function failForEver(harness: Harness): Promise<PlannedFault> {
+  const what = "Stripe charged, but answered 500, and stored that for every retry";
+  return meet(harness, "redriven", what, { kind: "storedErrorAfterCharge" });
 }
 
-export async function decline({ send, stack }: Stage): Promise<PlannedFault> {
+export async function decline({ send, stack }: Harness): Promise<PlannedFault> {
   const id = "card-declined";
-  await send(id, { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
+  await send(payment(id, { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" }));
   return {
     id,
-    story: "the card is declined",
+    what: "the card is declined",
     happened: () =>
       stack.stripe.paymentIntents().filter(({ metadata }) => metadata["message_id"] === id).length,
   };
+}
+
+async function meet(
+  { stack, send }: Harness,
+  id: string,
+  what: string,
+  fault: Fault,
+): Promise<PlannedFault> {
+  const { happened } = stack.stripe.faults.add({ messageId: id }, fault);
+  await send(payment(id));
+  return { id, what, happened };
 }

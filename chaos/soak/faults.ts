@@ -2,14 +2,9 @@
 import type { ArmedFault } from "../../local/faults.ts";
 import type { Stack } from "../../local/stack.ts";
 import type { Fault as StripeFault } from "../../local/stripe/faults.ts";
+import type { PlannedFault } from "../harness/harness.ts";
+import { pause } from "../harness/wait.ts";
 import type { Chance } from "./chance.ts";
-import { pause } from "./pause.ts";
-
-export type Planned = {
-  name: string;
-  /** How often it really happened. */
-  happened: () => number;
-};
 
 const THROTTLED = {
   kind: "refuse",
@@ -47,22 +42,23 @@ const QUEUE_FAULTS = [
   ["queue: reply lost", 0.004, { kind: "dropAfter" }],
 ] as const;
 
+function planned(what: string, { happened }: ArmedFault): PlannedFault {
+  return { what, happened };
+}
+
 /** Arms the faults that hit single requests. */
-export function armSingleFaults({ table, stripe, queue }: Stack, chance: Chance): Planned[] {
+export function armSingleFaults({ table, stripe, queue }: Stack, chance: Chance): PlannedFault[] {
   const some = (share: number) => ({ times: Infinity, where: () => chance.happens(share) });
   return [
-    ...TABLE_FAULTS.map(([name, share, fault]) => ({
-      name,
-      happened: table.faults.add(some(share), fault).happened,
-    })),
-    ...STRIPE_FAULTS.map(([name, share, fault]) => ({
-      name,
-      happened: stripe.faults.add(some(share), fault).happened,
-    })),
-    ...QUEUE_FAULTS.map(([name, share, fault]) => ({
-      name,
-      happened: queue.faults.add(some(share), fault).happened,
-    })),
+    ...TABLE_FAULTS.map(([what, share, fault]) =>
+      planned(what, table.faults.add(some(share), fault)),
+    ),
+    ...STRIPE_FAULTS.map(([what, share, fault]) =>
+      planned(what, stripe.faults.add(some(share), fault)),
+    ),
+    ...QUEUE_FAULTS.map(([what, share, fault]) =>
+      planned(what, queue.faults.add(some(share), fault)),
+    ),
   ];
 }
 
@@ -71,10 +67,10 @@ export function startOutages(
   { table, stripe, queue }: Stack,
   chance: Chance,
   signal: AbortSignal,
-): { planned: Planned[]; ended: Promise<void> } {
+): { planned: PlannedFault[]; ended: Promise<void> } {
   const all = { times: Infinity };
   const deletes = { ...all, operation: "DeleteMessageBatch" };
-  const outages: [name: string, begin: () => ArmedFault][] = [
+  const outages: [what: string, begin: () => ArmedFault][] = [
     ["outage: Stripe answers 503", () => stripe.faults.outage("unavailable")],
     ["outage: Stripe is not reached", () => stripe.faults.outage("unreachable")],
     ["outage: the table throttles", () => table.faults.add(all, THROTTLED)],
@@ -83,7 +79,7 @@ export function startOutages(
   ];
   const happened = outages.map(() => 0);
 
-  async function play(): Promise<void> {
+  async function run(): Promise<void> {
     for (let turn = 0; await pause(chance.between(5_000, 15_000), signal); turn++) {
       const index = turn % outages.length;
       const outage = outages[index]?.[1]();
@@ -93,9 +89,9 @@ export function startOutages(
     }
   }
 
-  const planned = outages.map(([name], index) => ({
-    name,
+  const planned = outages.map(([what], index) => ({
+    what,
     happened: () => happened[index] ?? 0,
   }));
-  return { planned, ended: play() };
+  return { planned, ended: run() };
 }

@@ -1,22 +1,20 @@
 // A soak: producers send for a while and everything goes wrong meanwhile; then it is quiet, and every
 // message must come to its end.
+import { openHarness } from "../harness/harness.ts";
+import type { Harness, PlannedFault } from "../harness/harness.ts";
+import type { Sent, Verdict } from "../harness/verdict.ts";
+import { pause } from "../harness/wait.ts";
+import { SOAK } from "../timings.ts";
 import { chanceOf } from "./chance.ts";
 import { armSingleFaults, startOutages } from "./faults.ts";
-import type { Planned } from "./faults.ts";
-import { createKiller } from "./killer.ts";
-import { redrive } from "./operator.ts";
-import { pause } from "./pause.ts";
-import { startProducer } from "./producer.ts";
-import { openSite } from "./site.ts";
-import type { Site } from "./site.ts";
-import { judge } from "./verdict.ts";
-import type { Verdict } from "./verdict.ts";
+import { startKiller } from "./killer.ts";
+import { createProducer } from "./producer.ts";
 
-export type Soaked = {
+export type SoakResult = {
   verdict: Verdict;
   deliveries: number;
   kills: number;
-  planned: Planned[];
+  faults: PlannedFault[];
 };
 
 export type Progress = {
@@ -42,13 +40,12 @@ export async function soak(options: {
   ms: number;
   seed: number;
   interrupted: AbortSignal;
-  tell: (progress: Progress) => void;
-}): Promise<Soaked> {
+  report: (progress: Progress) => void;
+}): Promise<SoakResult> {
   const { interrupted } = options;
   const chance = chanceOf(options.seed);
-  const killer = createKiller();
-  const site = await openSite(killer.onEvent);
-  const { stack } = site;
+  const harness = await openHarness(SOAK);
+  const { stack, deliveries } = harness;
   const during = AbortSignal.any([interrupted, AbortSignal.timeout(options.ms)]);
   const done = new AbortController();
   let phase = "everything goes wrong";
@@ -57,28 +54,37 @@ export async function soak(options: {
     while (await pause(5_000, done.signal)) {
       const { visible, inFlight, delayed } = await stack.queue.depth(stack.queues.queueUrl);
       const dead = await stack.queue.depth(stack.queues.dlqUrl);
-      const waiting = visible + inFlight + delayed;
-      const sent = site.sent.length;
-      options.tell({ phase, sent, waiting, deadLetters: dead.visible, kills: killer.kills() });
+      options.report({
+        phase,
+        sent: harness.sent(),
+        waiting: visible + inFlight + delayed,
+        deadLetters: dead.visible,
+        kills: deliveries.kills(),
+      });
     }
   };
   const reporting = report();
   try {
     const single = armSingleFaults(stack, chance);
     const outages = startOutages(stack, chance, during);
+    const killer = startKiller(harness, chance, during);
     await Promise.all([
-      produce(site, startProducer(chance), during),
-      redriveNowAndThen(site, during),
-      killer.run(stack, chance, during),
+      produce(harness, createProducer(chance), during),
+      redriveNowAndThen(harness, during),
+      killer.ended,
       outages.ended,
     ]);
     for (const { faults } of [stack.table, stack.queue, stack.stripe]) faults.removeAll();
     phase = "settling";
-    if (!interrupted.aborted) await settle(site, interrupted);
-    await stack.eventSource.stop(interrupted.aborted ? 0 : undefined);
-    const verdict = judge(await site.evidence());
-    const planned = [...single, ...outages.planned, { name: "frozen", happened: killer.freezes }];
-    return { verdict, deliveries: site.deliveries(), kills: killer.kills(), planned };
+    if (!interrupted.aborted) await settle(harness, interrupted);
+    await stack.worker.stop(interrupted.aborted ? 0 : undefined);
+    const frozen = { what: "a worker was frozen", happened: killer.freezes };
+    return {
+      verdict: await harness.verdict(),
+      deliveries: deliveries.count(),
+      kills: deliveries.kills(),
+      faults: [...single, ...outages.planned, frozen],
+    };
   } finally {
     done.abort();
     await reporting;
@@ -88,20 +94,20 @@ export async function soak(options: {
 
 /** Keeps a stock of visible messages, whatever the speed of the workers. */
 async function produce(
-  { stack, send }: Site,
-  producer: ReturnType<typeof startProducer>,
+  { stack, send }: Harness,
+  next: () => Sent[],
   signal: AbortSignal,
 ): Promise<void> {
   while (await pause(20, signal)) {
     const { visible } = await stack.queue.depth(stack.queues.queueUrl);
     for (let stock = visible; stock < VISIBLE; stock++) {
-      for (const message of producer.next()) await send(message);
+      for (const message of next()) await send(message);
     }
   }
 }
 
-async function redriveNowAndThen({ sqs, stack }: Site, signal: AbortSignal): Promise<void> {
-  while (await pause(REDRIVE_EVERY_MS, signal)) await redrive(sqs, stack.queues.dlqArn);
+async function redriveNowAndThen({ redrive }: Harness, signal: AbortSignal): Promise<void> {
+  while (await pause(REDRIVE_EVERY_MS, signal)) await redrive();
 }
 
 /**
@@ -109,10 +115,9 @@ async function redriveNowAndThen({ sqs, stack }: Site, signal: AbortSignal): Pro
  * Stripe has forgotten the key.
  */
 async function settle(
-  { stack, sqs, advanceServers }: Site,
+  { stack, redrive, advanceServers }: Harness,
   interrupted: AbortSignal,
 ): Promise<void> {
-  const { dlqArn } = stack.queues;
   const isOver = new Promise<void>((resolve) => {
     interrupted.addEventListener("abort", () => resolve());
   });
@@ -121,7 +126,7 @@ async function settle(
   for (const step of [() => {}, () => advanceServers(STRIPE_FORGETS_MS)]) {
     if (interrupted.aborted) return;
     step();
-    await redrive(sqs, dlqArn);
+    await redrive();
     await drained();
   }
 }

@@ -1,11 +1,15 @@
-// A fixed part of `npm run crash-matrix`, which plays every row.
+// A fixed part of `npm run crash-matrix`, which runs every row.
+import { stripVTControlCharacters } from "node:util";
+
 import { expect, test } from "vitest";
 
-import { isRight, playRow } from "../../chaos/crash-matrix/play.ts";
-import type { Played } from "../../chaos/crash-matrix/play.ts";
 import { ROWS } from "../../chaos/crash-matrix/points.ts";
 import type { Row } from "../../chaos/crash-matrix/points.ts";
-import { killTable, lastLine } from "../../chaos/crash-matrix/print.ts";
+import { matrixTable, summary } from "../../chaos/crash-matrix/report.ts";
+import { isRight, runRow } from "../../chaos/crash-matrix/run-row.ts";
+import type { RowResult } from "../../chaos/crash-matrix/run-row.ts";
+import { CRASH_MATRIX, DEMO, SOAK } from "../../chaos/timings.ts";
+import { violations } from "../../lib/timing/timing.ts";
 
 function rowOf(where: string, side: Row["side"], secondDelivery: Row["secondDelivery"]): Row {
   const row = ROWS.find(
@@ -17,9 +21,9 @@ function rowOf(where: string, side: Row["side"], secondDelivery: Row["secondDeli
 }
 
 /** On a busy machine a moment can pass, and the row shows nothing: then it is the next turn's. */
-async function play(row: Row, turns = 3): Promise<Played> {
-  const played = await playRow(row);
-  return played.missed === undefined || turns === 1 ? played : play(row, turns - 1);
+async function run(row: Row, turns = 3): Promise<RowResult> {
+  const result = await runRow(row);
+  return result.missed === undefined || turns === 1 ? result : run(row, turns - 1);
 }
 
 test("there is a row for ten points, both sides of each and four overlaps", () => {
@@ -34,49 +38,55 @@ test("a worker that is killed costs no second charge and loses no payment, whoev
     rowOf("takeover update", "before", "during"),
   ];
 
-  const played: Played[] = [];
-  for (const row of rows) played.push(await play(row));
+  const results: RowResult[] = [];
+  for (const row of rows) results.push(await run(row));
 
-  const right = { kills: 1, missed: undefined, charges: 1, ending: "succeeded" };
-  expect(played).toMatchObject([right, right, right, right]);
+  const right = { kills: 1, missed: undefined, charges: 1, end: "succeeded" };
+  expect(results).toMatchObject([right, right, right, right]);
 });
 
-const RIGHT: Played = {
+const RIGHT: RowResult = {
   row: rowOf("claim put", "before", "later"),
   kills: 1,
   missed: undefined,
   deliveries: 2,
   stripeRequests: 1,
   charges: 1,
-  ending: "succeeded",
+  end: "succeeded",
 };
 
 test("a row is right when it went as planned and one charge was recorded", () => {
   expect(isRight(RIGHT)).toBe(true);
 });
 
-test.each<[string, Partial<Played>]>([
+test.each<[string, Partial<RowResult>]>([
   ["no charge", { charges: 0 }],
   ["two charges", { charges: 2 }],
-  ["a lost message", { ending: "LOST" }],
-  ["a message that is not at its end", { ending: "still in the queue" }],
-  ["a message in the dead-letter queue", { ending: "dead-letter queue" }],
+  ["a lost message", { end: "LOST" }],
+  ["a message that is not at its end", { end: "still in the queue" }],
+  ["a message in the dead-letter queue", { end: "dead-letter queue (invalid)" }],
   ["no kill", { kills: 0 }],
   ["another course than planned", { missed: "the point was not reached" }],
 ])("a row with %s is wrong", (_, change) => {
   expect(isRight({ ...RIGHT, ...change })).toBe(false);
 });
 
-test("the table has a line for each row, and the last line counts what matters", () => {
-  const doubled: Played = { ...RIGHT, row: rowOf("delete", "after", "during"), charges: 2 };
+test("the table has a line for each row, and the last line tells a violation from a row that shows nothing", () => {
+  const doubled: RowResult = { ...RIGHT, row: rowOf("delete", "after", "during"), charges: 2 };
+  const missed: RowResult = { ...RIGHT, kills: 0, missed: "the point was not reached" };
 
-  const table = killTable([RIGHT, doubled]).split("\n");
+  const table = matrixTable([RIGHT, doubled, missed]).split("\n");
 
-  expect(table[2]).toMatch(
-    /^\| claim put +\| before it is applied +\| later +\| 1 +\| 2 +\| 1 +\| 1 +\| succeeded +\|$/,
-  );
   expect(table).toHaveLength(4);
-  expect(lastLine([RIGHT, doubled])).toBe(
-    "2 points, 2 kills, 4 deliveries, 3 charges, 1 doubled, 1 wrong",
+  expect(table[1]).toMatch(/^claim put +before it is applied +later +1 +2 +1 +1 +succeeded$/);
+  expect(stripVTControlCharacters(summary([RIGHT, doubled, missed]))).toBe(
+    "3 points, 2 kills, 6 deliveries, 4 charges, 1 doubled, 1 wrong, 1 not as planned",
   );
 });
+
+test.each(Object.entries({ CRASH_MATRIX, DEMO, SOAK }))(
+  "the timings %s keep every rule that a deployment has to keep",
+  (_, timings) => {
+    expect(violations(timings)).toEqual([]);
+  },
+);

@@ -1,16 +1,18 @@
-// Judges a soak by what Stripe's ledger, the table and the queues hold; the worker is not asked.
+// Whether the guarantee held, by what Stripe's ledger, the table and the queues hold; the worker is not
+// asked.
 import type { Charge } from "../../local/stripe/ledger.ts";
 import type { PaymentIntent } from "../../local/stripe/payment-intent.ts";
-import type { Sent } from "./producer.ts";
 
-export type DeadLetter = { body: string; reason: string | undefined };
+/** A body as it was sent; a repeat of the same string is the same one. `amount` in minor units. */
+export type Sent = { id: string; body: string; amount: number };
 
 export type Evidence = {
   sent: readonly Sent[];
   charges: readonly Pick<Charge, "messageId" | "amount">[];
   intents: readonly Pick<PaymentIntent, "id" | "amount" | "status" | "metadata">[];
   records: readonly RecordedItem[];
-  deadLetters: readonly DeadLetter[];
+  /** `reason` is what an operator can read of it. */
+  deadLetters: readonly { body: string; reason: string | undefined }[];
   /** Bodies that are still in the queue. */
   waiting: readonly string[];
 };
@@ -19,12 +21,20 @@ export type Evidence = {
 export type RecordedItem = {
   messageId: string;
   status: string;
-  outcome?: { result: string; paymentIntentId?: string };
+  outcome?: { result: string; paymentIntentId?: string; code?: string; declineCode?: string };
   lastError?: { kind: string };
 };
 
+export type Row = {
+  id: string;
+  charges: number;
+  /** How each body of the message ended, the outcome first. */
+  ends: string[];
+};
+
 export type Verdict = {
-  messages: number;
+  /** One for each message id. */
+  rows: Row[];
   charges: number;
   /** Charges beyond the first of a message id, and charges that no message asked for. */
   doubled: number;
@@ -32,10 +42,12 @@ export type Verdict = {
    * dead-letter queue with a reason, and that is not in the queue either. */
   lost: string[];
   /** Message ids with a body that is still in the queue. */
-  unfinished: number;
-  /** How many bodies ended in each way. */
-  endings: Map<string, number>;
+  open: string[];
 };
+
+export const LOST = "LOST";
+export const SILENT = "dead-letter queue without a reason: LOST";
+export const OPEN = "still in the queue";
 
 /** Stripe's status for each recorded result. */
 const STATUS: { [result: string]: string } = {
@@ -45,12 +57,40 @@ const STATUS: { [result: string]: string } = {
   declined: "requires_payment_method",
 };
 
-export function judge(evidence: Evidence): Verdict {
+export function reachVerdict(evidence: Evidence): Verdict {
+  const endOf = createEndOf(evidence);
+  const bodies = new Map(evidence.sent.map((sent) => [sent.body, sent]));
+  const chargesOf = Map.groupBy(evidence.charges, ({ messageId }) => messageId);
+  const rows = [...Map.groupBy(bodies.values(), ({ id }) => id)].map(([id, sent]) => ({
+    id,
+    charges: chargesOf.get(id)?.length ?? 0,
+    ends: sent.map(endOf).toSorted((a, b) => Number(isNoOutcome(a)) - Number(isNoOutcome(b))),
+  }));
+  const idsWith = (...ends: string[]): string[] =>
+    rows.filter((row) => row.ends.some((end) => ends.includes(end))).map(({ id }) => id);
+  return {
+    rows,
+    charges: evidence.charges.length,
+    doubled: countDoubled(evidence),
+    lost: idsWith(LOST, SILENT),
+    open: idsWith(OPEN),
+  };
+}
+
+/** At most one charge a message, none lost, and, unless the run was interrupted, none open. */
+export function isKept({ doubled, lost, open }: Verdict, interrupted = false): boolean {
+  return doubled === 0 && lost.length === 0 && (interrupted || open.length === 0);
+}
+
+function isNoOutcome(end: string): boolean {
+  return end === LOST || end === OPEN || end.startsWith("dead-letter queue");
+}
+
+function createEndOf(evidence: Evidence): (sent: Sent) => string {
   const intents = new Map(evidence.intents.map((intent) => [intent.id, intent]));
   const records = new Map(evidence.records.map((record) => [record.messageId, record]));
   const deadLetters = new Map(evidence.deadLetters.map(({ body, reason }) => [body, reason]));
   const waiting = new Set(evidence.waiting);
-  const bodies = new Map(evidence.sent.map((sent) => [sent.body, sent]));
 
   /** The recorded outcome, when Stripe holds the very payment that this body asked for in that state. */
   function outcomeOf({ id, amount }: Sent): string | undefined {
@@ -61,39 +101,21 @@ export function judge(evidence: Evidence): Verdict {
       intent.metadata["message_id"] === id &&
       intent.amount === amount &&
       intent.status === STATUS[outcome.result];
-    return confirmed ? outcome.result : undefined;
+    if (!confirmed) return undefined;
+    return outcome.result === "declined"
+      ? `declined (${outcome.declineCode ?? outcome.code})`
+      : outcome.result;
   }
 
-  function endingOf(sent: Sent): string {
+  return (sent) => {
     const outcome = outcomeOf(sent);
     if (outcome !== undefined) return outcome;
-    if (waiting.has(sent.body)) return WAITING;
+    if (waiting.has(sent.body)) return OPEN;
     if (!deadLetters.has(sent.body)) return LOST;
     const reason = deadLetters.get(sent.body);
-    return reason === undefined ? SILENT : `dead-letter queue: ${reason}`;
-  }
-
-  const endings = new Map<string, number>();
-  const idsBy = { [LOST]: new Set<string>(), [WAITING]: new Set<string>() };
-  for (const sent of bodies.values()) {
-    const ending = endingOf(sent);
-    endings.set(ending, (endings.get(ending) ?? 0) + 1);
-    if (ending === LOST || ending === SILENT) idsBy[LOST].add(sent.id);
-    if (ending === WAITING) idsBy[WAITING].add(sent.id);
-  }
-  return {
-    messages: new Set(evidence.sent.map(({ id }) => id)).size,
-    charges: evidence.charges.length,
-    doubled: countDoubled(evidence),
-    lost: [...idsBy[LOST]],
-    unfinished: idsBy[WAITING].size,
-    endings,
+    return reason === undefined ? SILENT : `dead-letter queue (${reason})`;
   };
 }
-
-const LOST = "LOST";
-const SILENT = "dead-letter queue without a reason";
-const WAITING = "still in the queue";
 
 function countDoubled({ sent, charges }: Evidence): number {
   const wanted = new Set(sent.map(({ id, amount }) => `${id} ${amount}`));

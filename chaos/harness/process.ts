@@ -1,5 +1,5 @@
 // What can be done to a worker's process from outside.
-import { until } from "./until.ts";
+import { until } from "./wait.ts";
 
 // A stopped process does not notice that its parent has gone.
 const frozen = new Set<number>();

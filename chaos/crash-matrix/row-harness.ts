@@ -1,0 +1,62 @@
+// A stack of its own for each row, and what producers and the queue do in it.
+import { ChangeMessageVisibilityCommand, MessageNotInflight } from "@aws-sdk/client-sqs";
+
+import { openHarness, payment } from "../harness/harness.ts";
+import type { Harness } from "../harness/harness.ts";
+import { until } from "../harness/wait.ts";
+import { CRASH_MATRIX } from "../timings.ts";
+
+export type RowHarness = Omit<Harness, "send"> & {
+  /** Sends a payment's message, always the same one for an id. */
+  send: (id: string) => Promise<void>;
+  /** Delivers the message once more, as SQS may at any time, even after a delete. */
+  deliverAgain: (id: string, delivery: { receiptHandle: string }) => Promise<void>;
+  /** Leaves two processes that have each handled a message; false when they never ran at once. */
+  warmUp: () => Promise<boolean>;
+  /** Waits until no message is left; one that stays is seen in the verdict. */
+  settled: () => Promise<void>;
+};
+
+const WARM_UP_MS = 15_000;
+// Every wait of a row, one after the other: visibility timeout, lease, visibility timeout.
+const SETTLED_MS = 90_000;
+
+/** `keyWindowMs`: how long the worker trusts Stripe to know its key. */
+export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Promise<RowHarness> {
+  const harness = await openHarness({ ...CRASH_MATRIX, keyWindowMs });
+  const { stack, sqs, deliveries } = harness;
+  const sentAt = new Date();
+  let warmUps = 0;
+
+  const send = async (id: string): Promise<void> => {
+    await harness.send(payment(id, { sentAt }));
+  };
+
+  return {
+    ...harness,
+    send,
+    async deliverAgain(id, { receiptHandle }) {
+      const QueueUrl = stack.queues.queueUrl;
+      const { body } = payment(id, { sentAt });
+      const there = await stack.queue.messages(QueueUrl);
+      if (!there.some((message) => message.body === body)) return send(id);
+      const change = { QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: 0 };
+      await sqs.send(new ChangeMessageVisibilityCommand(change)).catch((error: unknown) => {
+        // It is visible already.
+        if (!(error instanceof MessageNotInflight)) throw error;
+      });
+    },
+    async warmUp() {
+      const giveUpAfter = warmUps + 10;
+      while (warmUps < giveUpAfter) {
+        const ids = [`warm-up-${(warmUps += 1)}`, `warm-up-${(warmUps += 1)}`];
+        await Promise.all(ids.map(send));
+        const handled = () => ids.flatMap((id) => deliveries.of(id).filter(({ over }) => over));
+        await until(WARM_UP_MS, () => handled().length === ids.length);
+        if (new Set(handled().map(({ pid }) => pid)).size === ids.length) return true;
+      }
+      return false;
+    },
+    settled: () => stack.drained(SETTLED_MS).catch(() => {}),
+  };
+}

@@ -1,0 +1,127 @@
+// The deliveries of each message, read from the feed: which process has each, and whether it is over.
+import type { Feed } from "../../local/feed.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
+
+export type Delivery = {
+  /** SQS's id of the message. */
+  sqsId: string;
+  receiptHandle: string;
+  pid: number;
+  /** The function answered, or its process died. */
+  answered: boolean;
+  acknowledged: boolean;
+  /** Answered, and if that acknowledged it, the delete is over too. */
+  over: boolean;
+  deleted: boolean;
+};
+
+export type Deliveries = {
+  /** Oldest first. */
+  of: (messageId: string) => readonly Delivery[];
+  /** Whether two deliveries of one SQS message were in progress at the same time. */
+  overlapped: (messageId: string) => boolean;
+  /** Calls `run` before the event reaches the process of delivery `index`. */
+  onStart: (messageId: string, index: number, run: () => void) => void;
+  count: () => number;
+  /** Invocations that ended with the SIGKILL of their process. */
+  kills: () => number;
+  /** Processes that have an event. */
+  busy: () => number[];
+  /** Whether the poller has slowed down, after a failed invocation and until one succeeds. */
+  isSlow: () => boolean;
+};
+
+/** `idOf` reads a body's message id. */
+export function followDeliveries(
+  feed: Feed<StackEvent>,
+  idOf: (body: string) => string,
+): Deliveries {
+  const byMessage = new Map<string, Delivery[]>();
+  const byRequest = new Map<string, Delivery[]>();
+  const overlapping = new Set<string>();
+  const starts: { messageId: string; index: number; run: () => void }[] = [];
+  let count = 0;
+  let kills = 0;
+  let isSlow = false;
+
+  function start({ requestId, pid, messages }: Extract<StackEvent, { type: "invoked" }>): void {
+    const deliveries = messages.map(({ messageId: sqsId, receiptHandle, body }) => {
+      const id = idOf(body);
+      const earlier = byMessage.get(id) ?? [];
+      const delivery: Delivery = {
+        sqsId,
+        receiptHandle,
+        pid,
+        answered: false,
+        acknowledged: false,
+        over: false,
+        deleted: false,
+      };
+      if (earlier.some((other) => other.sqsId === sqsId && !other.answered)) overlapping.add(id);
+      byMessage.set(id, [...earlier, delivery]);
+      for (const { messageId, index, run } of starts) {
+        if (messageId === id && index === earlier.length) run();
+      }
+      return delivery;
+    });
+    byRequest.set(requestId, deliveries);
+    count += messages.length;
+  }
+
+  function answer(requestId: string, isAcknowledged: (sqsId: string) => boolean): void {
+    for (const delivery of byRequest.get(requestId) ?? []) {
+      delivery.answered = true;
+      delivery.acknowledged = isAcknowledged(delivery.sqsId);
+      delivery.over = !delivery.acknowledged;
+    }
+    forget(requestId);
+  }
+
+  function forget(requestId: string): void {
+    if (byRequest.get(requestId)?.every(({ over }) => over)) byRequest.delete(requestId);
+  }
+
+  feed.subscribe((event) => {
+    switch (event.type) {
+      case "invoked":
+        start(event);
+        break;
+      case "responded":
+        isSlow = false;
+        answer(event.requestId, (sqsId) => !event.failures.includes(sqsId));
+        break;
+      case "failed":
+        isSlow = true;
+        if (event.reason === "crash" && event.message.includes("SIGKILL")) kills += 1;
+        answer(event.requestId, () => false);
+        break;
+      case "deleted":
+      case "not deleted":
+        for (const delivery of byRequest.get(event.requestId) ?? []) {
+          delivery.deleted ||=
+            event.type === "deleted" && event.messageIds.includes(delivery.sqsId);
+          delivery.over ||= delivery.deleted || event.type === "not deleted";
+        }
+        forget(event.requestId);
+        break;
+      case "environment started":
+      case "environment ended":
+      case "log":
+      case "not received":
+      case "throttled":
+    }
+  });
+
+  return {
+    of: (messageId) => byMessage.get(messageId) ?? [],
+    overlapped: (messageId) => overlapping.has(messageId),
+    onStart: (messageId, index, run) => void starts.push({ messageId, index, run }),
+    count: () => count,
+    kills: () => kills,
+    busy: () =>
+      [...byRequest.values()].flatMap((deliveries) =>
+        deliveries.filter(({ answered }) => !answered).map(({ pid }) => pid),
+      ),
+    isSlow: () => isSlow,
+  };
+}

@@ -1,0 +1,36 @@
+// What the demo, the crash matrix and the soak print alike.
+import { styleText } from "node:util";
+
+import { table } from "../../cli/terminal/table.ts";
+import type { PlannedFault } from "./harness.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** A fault that never happened is red. */
+export function faultTable(faults: readonly PlannedFault[]): string {
+  const named = faults.some(({ id }) => id !== undefined);
+  const rows = faults.map(({ id = "", what, happened }) => [
+    ...(named ? [id] : []),
+    `${happened()} ×`,
+    what,
+  ]);
+  return table([...(named ? ["message"] : []), "happened", "what went wrong"], rows, {
+    paint: (line, row) => ((faults[row]?.happened() ?? 0) > 0 ? line : styleText("red", line)),
+  });
+}
+
+/** How many bodies ended in each way. */
+export function endTable({ rows }: Verdict): string {
+  const counts = new Map<string, number>();
+  for (const end of rows.flatMap(({ ends }) => ends)) counts.set(end, (counts.get(end) ?? 0) + 1);
+  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
+  return table(
+    ["bodies", "how they ended"],
+    sorted.map(([end, count]) => [String(count), end]),
+  );
+}
+
+/** Such as "30 messages, 58 deliveries, 0 doubled", green when the guarantee held. */
+export function lastLine(counts: Record<string, number>, kept: boolean): string {
+  const line = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
+  return styleText(kept ? "green" : "red", line.join(", "));
+}
