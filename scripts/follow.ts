@@ -1,76 +1,86 @@
-// Turns what the event source and the worker say into one line a happening, for a terminal.
+// Turns a stack's feed into one line an event, for a terminal.
 import { styleText } from "node:util";
 
-import type { EventSourceEvent } from "../local/event-source/events.ts";
-import type { LogLine } from "../local/event-source/invocation.ts";
+import type { StackEvent } from "../local/stack-event.ts";
+import { idIn } from "./summary.ts";
 
-type Print = (line: string) => void;
-
-/** Follows deliveries: the worker's own log line for each, and what befalls the worker itself. */
-export function follow(print: Print): {
-  onEvent: (event: EventSourceEvent) => void;
-  onLog: (line: LogLine) => void;
-} {
+/** Returns the listener: the worker's own log line for each delivery, and what happens to the worker itself. */
+export function follow(print: (line: string) => void): (event: StackEvent) => void {
   const say = (text: string): void => print(`${time()}  ${text}`);
-  return {
-    onEvent(event) {
-      switch (event.type) {
-        case "invoked":
-          if (event.cold) say(dim(`a worker started, process ${event.pid}`));
-          break;
-        case "failed":
-          say(
-            styleText(
-              "red",
-              `an invocation with ${event.messageIds.length} messages failed (${event.reason}): ${event.message}; they come back when their visibility timeout ends`,
-            ),
-          );
-          break;
-        case "throttled":
-          say(dim(`the poller pauses for ${Math.round(event.pauseMs)} ms after the failure`));
-          break;
-        case "queue-error":
-          say(styleText("red", `${event.action} failed: ${event.message}`));
-          break;
-        case "received":
-        case "responded":
-        case "deleted":
-          break; // the worker's own line says more
-      }
-    },
-    onLog({ line }) {
-      say(describeLine(line));
-    },
+  return (event) => {
+    switch (event.type) {
+      case "environment started":
+        say(dim(`a worker started, process ${event.pid}`));
+        break;
+      case "environment ended":
+        // With a batch, the failed invocation says so and names the messages.
+        if (!event.wasBusy) say(dim(`the worker in process ${event.pid}, idle, ${event.how}`));
+        break;
+      case "failed":
+        say(
+          styleText(
+            "red",
+            `an invocation failed (${event.reason}: ${event.message}): ${nameMessages(event.messages)} when the visibility timeout ends`,
+          ),
+        );
+        break;
+      case "throttled":
+        say(dim(`the poller pauses for ${Math.round(event.pauseMs)} ms after the failure`));
+        break;
+      case "not received":
+        say(styleText("red", `receiving failed: ${event.message}`));
+        break;
+      case "not deleted":
+        say(styleText("red", `deleting failed: ${event.message}`));
+        break;
+      case "log":
+        say(describeLine(event.line));
+        break;
+      case "invoked":
+      case "responded":
+      case "deleted":
+        break; // the worker's own line says more
+    }
   };
+}
+
+function nameMessages(messages: readonly { body: string; messageId: string }[]): string {
+  const names = messages.map(({ body, messageId }) => idIn(body) ?? messageId);
+  return `${names.join(", ")} ${names.length === 1 ? "comes" : "come"} back`;
 }
 
 type WorkerLine = {
   level: string;
-  message: string;
+  message: string | { errorType: string; errorMessage: string };
   messageId?: string;
   receiveCount?: number;
   attempt?: number;
   stripeRequestId?: string;
 };
 
-/** The worker's line for a delivery, shortened; any other line as it is. */
+/** The worker's line for a delivery, shortened, and the runtime's for an error; any other line as it is. */
 export function describeLine(line: string): string {
   const entry = readWorkerLine(line);
   if (!entry) return line;
   const { level, message, messageId = "", receiveCount, attempt, stripeRequestId } = entry;
+  if (typeof message !== "string") {
+    return styleText("red", `${message.errorType}: ${message.errorMessage}`);
+  }
   const facts = [
     receiveCount === undefined ? "" : `receive ${receiveCount}`,
     attempt === undefined ? "" : `attempt ${attempt}`,
     stripeRequestId ?? "",
   ].filter((fact) => fact !== "");
-  const colour = level === "ERROR" ? "red" : level === "WARN" ? "yellow" : "green";
-  return `${messageId}  ${styleText(colour, message)}  ${dim(facts.join(", "))}`.trim();
+  const color = level === "ERROR" ? "red" : level === "WARN" ? "yellow" : "green";
+  return `${messageId}  ${styleText(color, message)}  ${dim(facts.join(", "))}`.trim();
 }
 
 function readWorkerLine(line: string): WorkerLine | undefined {
   try {
     const entry = JSON.parse(line) as WorkerLine | null;
-    return typeof entry?.message === "string" ? entry : undefined;
+    const { message } = entry ?? {};
+    const isError = typeof message === "object" && typeof message?.errorMessage === "string";
+    return entry && (typeof message === "string" || isError) ? entry : undefined;
   } catch {
     return undefined;
   }

@@ -1,9 +1,8 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
-import { join } from "node:path";
-
 import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
-import { invokeOnce } from "../local/event-source/invoke-once.ts";
+import { invokeOnce } from "../local/function-host/invoke-once.ts";
+import { paymentWorker } from "../local/payment-worker.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
 import { readEvent } from "./read-event.ts";
@@ -24,8 +23,6 @@ so the worker warns when it sets the visibility of a message that failed.
 Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
 `;
 
-const BUNDLE = join(import.meta.dirname, "..", "dist", "payment-worker", "index.js");
-
 await runCommand(async () => {
   const { positionals } = readArguments(HELP, {});
   const [file, ...others] = positionals;
@@ -38,11 +35,10 @@ await runCommand(async () => {
   const running = findRunningStack();
   const fresh = running ? undefined : await startStack();
   try {
+    const env = { ...(running ?? fresh?.worker)?.env, ...ONE_EVENT_VARIABLES };
     const result = await invokeOnce(
-      BUNDLE,
+      { ...paymentWorker(), timeoutMs: DEFAULT_TIMINGS.functionTimeoutMs, env },
       event,
-      { ...(running ?? fresh)?.env, ...ONE_EVENT_VARIABLES },
-      DEFAULT_TIMINGS.functionTimeoutMs,
       ({ stream, line }) => (stream === "stdout" ? console.log : console.error)(line),
     );
     if (result.ok) {

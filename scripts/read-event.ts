@@ -1,5 +1,6 @@
 // The event file that a command runs the worker with.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 
 import { UsageError } from "../cli/terminal/command.ts";
 
@@ -7,14 +8,18 @@ import { UsageError } from "../cli/terminal/command.ts";
 export function readEvent(file: string): unknown {
   let event: unknown;
   try {
-    event = JSON.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read as JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
+    event = JSON.parse(readFileSync(locate(file), "utf8"));
+  } catch (cause) {
+    const as = cause instanceof SyntaxError ? " as JSON" : "";
+    throw new UsageError(`${file} cannot be read${as}: ${(cause as Error).message}`, { cause });
   }
   if (!Array.isArray((event as { Records?: unknown } | null)?.Records)) {
     throw new UsageError(`${file} is not an SQS event: it has no list of Records.`);
   }
   return event;
+}
+
+/** npm runs a command in the project's folder, wherever it was called. */
+export function locate(file: string): string {
+  return existsSync(file) ? file : resolve(process.env["INIT_CWD"] ?? "", file);
 }

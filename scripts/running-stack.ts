@@ -1,5 +1,12 @@
 // How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import type { Stack } from "../local/stack.ts";
@@ -22,17 +29,31 @@ export type RunningStack = {
 const FILE = resolve(".local", "stack.json");
 const LOG_FILE = resolve(".local", "worker.log");
 
-/** The stack that runs now; `undefined` when there is none, or only the file of one that was killed. */
+/** The stack that runs now; `undefined` when there is none, or one that is only starting. */
 export function findRunningStack(): RunningStack | undefined {
-  let running: RunningStack;
-  try {
-    running = JSON.parse(readFileSync(FILE, "utf8")) as RunningStack;
-  } catch {
-    return undefined;
-  }
-  return isAlive(running.pid) ? running : undefined;
+  const running = readFile();
+  return running && "endpoints" in running ? running : undefined;
 }
 
+/**
+ * Takes the folder for this process. Returns `undefined`, or the process that has it: a folder has
+ * one stack, starting or running.
+ */
+export function claimFolder(): number | undefined {
+  mkdirSync(dirname(FILE), { recursive: true });
+  const other = readFile();
+  if (other) return other.pid;
+  rmSync(FILE, { force: true }); // a killed process left it
+  try {
+    writeFileSync(FILE, JSON.stringify({ pid: process.pid }), { flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const winner = readFile();
+  return winner?.pid === process.pid ? undefined : winner?.pid;
+}
+
+/** Lets other commands find the stack; the folder is this process's. */
 export function announceStack(stack: Stack, bridge?: string): void {
   const running: RunningStack = {
     pid: process.pid,
@@ -42,27 +63,30 @@ export function announceStack(stack: Stack, bridge?: string): void {
     dlqUrl: stack.queues.dlqUrl,
     logFile: LOG_FILE,
     ...(bridge !== undefined && { bridge }),
-    env: stack.env,
+    env: stack.worker.env,
   };
-  mkdirSync(dirname(FILE), { recursive: true });
-  writeFileSync(FILE, `${JSON.stringify(running, undefined, 2)}\n`);
+  // In one step, so that no reader sees half of it.
+  writeFileSync(`${FILE}.${process.pid}`, `${JSON.stringify(running, undefined, 2)}\n`);
+  renameSync(`${FILE}.${process.pid}`, FILE);
 }
 
 /** Begins an empty log; the function returned adds a line of the worker's to it. */
 export function startLogFile(): (line: string) => void {
-  mkdirSync(dirname(LOG_FILE), { recursive: true });
   writeFileSync(LOG_FILE, "");
   return (line) => appendFileSync(LOG_FILE, `${line}\n`);
 }
 
-export function withdrawStack(): void {
-  rmSync(FILE, { force: true });
+/** Gives the folder back, if it is this process's. */
+export function releaseFolder(): void {
+  if (readFile()?.pid === process.pid) rmSync(FILE, { force: true });
 }
 
-function isAlive(pid: number): boolean {
+/** The file of a process that is alive. */
+function readFile(): RunningStack | { pid: number } | undefined {
   try {
-    return process.kill(pid, 0);
+    const running = JSON.parse(readFileSync(FILE, "utf8")) as RunningStack | { pid: number };
+    return process.kill(running.pid, 0) ? running : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
-import { readEvent } from "./read-event.ts";
+import { locate, readEvent } from "./read-event.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { bridgeAddress, engineArchitecture, startRelay } from "./sam/docker.ts";
 import { containerVariables, HOST, samEnvironment, samTemplate } from "./sam/files.ts";
@@ -58,13 +58,13 @@ await runCommand(async () => {
 
   const fresh = running ? undefined : await startStack();
   try {
-    const env = running?.env ?? fresh?.env ?? {};
+    const env = running?.env ?? fresh?.worker.env ?? {};
     await writeFiles(env);
     const bridge = running?.bridge ? undefined : await bridgeAddress();
     const stopRelay = bridge && (await startRelay(bridge, env));
     try {
       process.exitCode = await sam([
-        ...samArguments(file),
+        ...samArguments(locate(file)),
         ...(values["skip-pull-image"] ? ["--skip-pull-image"] : []),
       ]);
     } finally {

@@ -1,60 +1,106 @@
+// npm start: the worker with everything around it, on this machine, until Ctrl-C.
 import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { LOCAL_WORKER } from "../local/payment-worker.ts";
 import { startStack } from "../local/stack.ts";
 import type { Stack } from "../local/stack.ts";
-// npm start: the worker with everything around it, on this machine, until Ctrl-C.
 import { build } from "./build.ts";
 import { follow } from "./follow.ts";
-import { announceStack, findRunningStack, startLogFile, withdrawStack } from "./running-stack.ts";
+import { announceStack, claimFolder, releaseFolder, startLogFile } from "./running-stack.ts";
 import { bridgeAddress, startRelay } from "./sam/docker.ts";
+import { createSummary } from "./summary.ts";
 
 const HELP = `
 npm start                      runs queue, table, Stripe and worker on this machine until Ctrl-C
+npm start -- --port N          the same, at addresses that outlive a restart
 npm start -- --container       also lets containers reach them, for sam local invoke
 
 The worker is the built bundle in a process of its own. Kill that process and see what becomes of
-its messages. Timings are shorter than in AWS, in the same proportions: local/worker-settings.ts.
-The servers listen on 127.0.0.1. With --container on Linux their ports are open on Docker's bridge
-too, to every container of this machine; Docker Desktop's containers reach 127.0.0.1 by themselves.
+its messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.
+
+The servers listen on 127.0.0.1, at any free port, or queue, table and Stripe at N+1, N+2 and N+3.
+With --container on Linux their ports are open on Docker's bridge too, to every container of this
+machine; Docker Desktop's containers reach 127.0.0.1 by themselves.
 `;
 
 await runCommand(async () => {
-  const { values, positionals } = readArguments(HELP, { container: { type: "boolean" } });
+  const { positionals, values } = readArguments(HELP, {
+    port: { type: "string" },
+    container: { type: "boolean" },
+  });
   if (positionals.length > 0) {
     throw new UsageError(`"${positionals[0]}" is not an option of start. See --help.`);
   }
-  const other = findRunningStack();
-  if (other) {
-    throw new UsageError(
-      `A local stack is running already (process ${other.pid}): use that one, or stop it with Ctrl-C in its terminal.`,
-    );
-  }
-  await build();
+  const ports = readPorts(values.port);
   const interrupted = interruption();
-  const { onEvent, onLog } = follow(console.log);
-  const keepLine = startLogFile();
-  const stack = await startStack({
-    onEvent,
-    onLog(entry) {
-      keepLine(entry.line);
-      onLog(entry);
-    },
+  await explained(async () => {
+    const other = claimFolder();
+    if (other !== undefined) {
+      throw new UsageError(
+        `A local stack is running already (process ${other}): use that one, or stop it with Ctrl-C in its terminal.`,
+      );
+    }
+    try {
+      await build();
+      await run(await startStack({ ports }), values.container ?? false, interrupted);
+    } finally {
+      releaseFolder();
+    }
   });
+});
+
+async function run(stack: Stack, container: boolean, interrupted: Promise<void>): Promise<void> {
   let stopRelay: (() => Promise<void>) | undefined;
   try {
-    const bridge = values.container ? await bridgeAddress() : undefined;
-    if (bridge) stopRelay = await startRelay(bridge, stack.env);
+    const bridge = container ? await bridgeAddress() : undefined;
+    if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
+    const keepLine = startLogFile();
+    const summarize = createSummary(stack);
+    const pid = stack.worker.provision();
     announceStack(stack, bridge);
-    console.log(introduce(stack));
+    console.log(introduce(stack, pid));
+    stack.feed.subscribe(follow(console.log));
+    stack.feed.subscribe((event) => {
+      if (event.type === "log") keepLine(event.line);
+    });
     await interrupted;
     console.log("\nStopping …");
+    await stack.worker.stop();
+    console.log(await summarize());
   } finally {
-    withdrawStack();
     await stopRelay?.();
     await stack.stop();
   }
-});
+}
 
-function introduce({ table, queue, queues, stripe, tableName, worker }: Stack): string {
+function readPorts(port: string | undefined): { queue: number; table: number; stripe: number } {
+  if (port === undefined) return { queue: 0, table: 0, stripe: 0 };
+  const base = Number(port);
+  if (!Number.isInteger(base) || base < 1_024 || base > 65_532) {
+    throw new UsageError("--port must be an integer from 1024 to 65532, such as 4700.");
+  }
+  return { queue: base + 1, table: base + 2, stripe: base + 3 };
+}
+
+/** What the machine refuses becomes a sentence with the next step. */
+async function explained(start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const { code = "", path, port } = error as { code?: string; path?: string; port?: number };
+    if (code === "EADDRINUSE") {
+      throw new UsageError(`Port ${port} is taken: try another --port.`, { cause: error });
+    }
+    if (["EACCES", "EROFS", "EPERM", "EEXIST", "ENOTDIR"].includes(code) && path !== undefined) {
+      throw new UsageError(
+        `${path} cannot be written (${code}): npm start builds into dist/ and keeps .local/ in the project's folder.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+function introduce({ table, queue, queues, stripe, tableName }: Stack, pid: number): string {
   const message = {
     id: "order-1",
     createdAt: "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'",
@@ -64,14 +110,14 @@ function introduce({ table, queue, queues, stripe, tableName, worker }: Stack): 
     paymentMethod: "pm_card_visa",
   };
   return `
-The payment worker runs on this machine. Ctrl-C stops it and forgets everything.
+The payment worker runs on this machine, in process ${pid}. Ctrl-C stops it and forgets everything.
 
   queue              ${queues.queueUrl}
   dead-letter queue  ${queues.dlqUrl}
   table              ${tableName} at ${table.url}
   Stripe             ${stripe.url}
 
-A killed worker's messages come back after ${worker.visibilityTimeoutSeconds} s; after ${worker.maxReceiveCount} receives a message goes to the dead-letter queue.
+Kill a worker with kill -9: its messages come back after ${LOCAL_WORKER.visibilityTimeoutSeconds} s. After ${LOCAL_WORKER.maxReceiveCount} receives a message goes to the dead-letter queue.
 
 Send a payment, the same one twice, a hundred (in another terminal):
   npm run send

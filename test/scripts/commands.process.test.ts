@@ -161,7 +161,7 @@ test.each<[string, string[], string]>([
   [
     "an event that is not there",
     ["scripts/invoke.ts", "none.json"],
-    "none.json cannot be read as JSON",
+    "none.json cannot be read: ENOENT",
   ],
   ["an argument to the demo", ["chaos/demo.ts", "fast"], '"fast" is not an option of the demo'],
 ])("%s is an error with the next step, and exit status 2", async (_, command, sentence) => {

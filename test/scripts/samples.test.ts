@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 
-import { invokeOnce } from "../../local/event-source/invoke-once.ts";
+import { invokeOnce } from "../../local/function-host/invoke-once.ts";
+import { paymentWorker } from "../../local/payment-worker.ts";
 import { startStack } from "../../local/stack.ts";
 
 const EVENTS = join(import.meta.dirname, "..", "..", "events");
@@ -44,10 +45,8 @@ test.each(Object.entries(SAMPLES))(
     onTestFinished(() => stack.stop());
 
     const result = await invokeOnce(
-      stack.bundle,
+      { ...paymentWorker(), timeoutMs: 60_000, env: { ...stack.worker.env, ...VARIABLES } },
       read(sample),
-      { ...stack.env, ...VARIABLES },
-      60_000,
     );
 
     const answer = { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };

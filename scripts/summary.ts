@@ -1,0 +1,50 @@
+// What a local stack has done with the messages it was sent, by its servers: the last line of npm start.
+import { collectEvidence } from "../chaos/harness/evidence.ts";
+import { lastLine } from "../chaos/harness/report.ts";
+import { isKept, reachVerdict } from "../chaos/harness/verdict.ts";
+import type { Sent } from "../chaos/harness/verdict.ts";
+import { decodeMessage } from "../lib/message/decode.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
+import type { Stack } from "../local/stack.ts";
+
+/** Follows the stack. Stop its worker before you call what is returned. */
+export function createSummary(stack: Stack): () => Promise<string> {
+  const bodies = new Set<string>();
+  let deliveries = 0;
+  stack.feed.subscribe((event) => {
+    if (event.type !== "invoked") return;
+    deliveries += event.messages.length;
+    for (const { body } of event.messages) bodies.add(body);
+  });
+  const readEvidence = collectEvidence(stack);
+
+  return async () => {
+    for (const url of [stack.queues.queueUrl, stack.queues.dlqUrl]) {
+      for (const { body } of await stack.queue.messages(url)) bodies.add(body);
+    }
+    const verdict = reachVerdict(await readEvidence([...bodies].map(describeBody)));
+    const counts = {
+      messages: verdict.rows.length,
+      deliveries,
+      charges: verdict.charges,
+      "double charges": verdict.doubled,
+      lost: verdict.lost.length,
+      open: verdict.open.length,
+    };
+    return lastLine(counts, isKept(verdict, true));
+  };
+}
+
+/** A body that is no payment has no amount, and one without an id is its own. */
+function describeBody(body: string): Sent {
+  const decoded = decodeMessage(body, Date.now(), DEFAULT_TIMINGS);
+  if (decoded.kind === "invalid") return { id: decoded.messageId ?? body, body, amount: NaN };
+  const { id, payment } = decoded.message;
+  return { id, body, amount: payment.amount };
+}
+
+/** The id of a message, for a person. */
+export function idIn(body: string): string | undefined {
+  const { id } = describeBody(body);
+  return id === body ? undefined : id;
+}
