@@ -8,12 +8,17 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
+import { createOperations } from "../local/table/operations.ts";
+import { answerOf } from "../local/table/server.ts";
+import { createStore } from "../local/table/store.ts";
 import type { Addresses, Command, Counts } from "./servers.ts";
-import { createTable } from "./table.ts";
-import type { Reply } from "./table.ts";
 import { CERTIFICATE, KEY } from "./tls.ts";
 
-const table = createTable();
+type Reply = { status: number; body: string };
+
+const store = createStore(Date.now);
+store.create("payments", [{ name: "messageId", type: "S" }]);
+const operate = createOperations(store);
 let latencyMs = { table: 0, stripe: 0 };
 let silent = false;
 let intents = 0;
@@ -30,7 +35,8 @@ function count(what: string): void {
 async function answerTable(request: IncomingMessage): Promise<Reply> {
   const operation = String(request.headers["x-amz-target"]).replace(/^.*\./, "");
   count(operation);
-  return table(operation, await text(request));
+  const input = JSON.parse(await text(request)) as Record<string, unknown>;
+  return answerOf(() => operate(operation, input));
 }
 
 /** A real PaymentIntent has about sixty fields: reading them is part of a charge's CPU. */

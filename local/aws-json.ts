@@ -11,12 +11,13 @@ export type Call = {
   body: Buffer;
 };
 
-/** An error in AWS's JSON protocol; `code` may carry the service's namespace, as in `space#Code`. */
-export function errorReply(status: number, code: string, message: string): Reply {
+/** An error in AWS's JSON protocol; `code` may carry the service's namespace, as in `space#Code`, and
+ * `more` joins the message. */
+export function errorReply(status: number, code: string, message: string, more?: object): Reply {
   return {
     status,
     headers: { "content-type": "application/x-amz-json-1.0" },
-    body: JSON.stringify({ __type: code, message }),
+    body: JSON.stringify({ __type: code, ...(message && { message }), ...more }),
   };
 }
 

@@ -1,11 +1,16 @@
-/** DynamoDB on a laptop: dynalite, with what the worker needs and dynalite lacks. */
+// DynamoDB on a laptop: the operations of `operations.ts` behind AWS's JSON protocol, in memory.
+
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer } from "../aws-json-server.ts";
-import type { Call, Reply } from "../aws-json.ts";
-import { createDynalite } from "./dynalite.ts";
-import { plainItem } from "./plain-item.ts";
-import type { Item } from "./plain-item.ts";
-import { createTimeToLive } from "./time-to-live.ts";
+import { errorReply, okReply } from "../aws-json.ts";
+import type { Reply } from "../aws-json.ts";
+import { plainItem } from "./attribute-value.ts";
+import type { Item } from "./attribute-value.ts";
+import type { ChangeLog } from "./change-log.ts";
+import { DynamoDbError } from "./errors.ts";
+import { createOperations } from "./operations.ts";
+import { createStore } from "./store.ts";
+import { deleteExpired } from "./tables.ts";
 
 /**
  * What the log and the faults need to know of a request: which table, which record when it names one,
@@ -14,80 +19,78 @@ import { createTimeToLive } from "./time-to-live.ts";
 export type TableRequest = { table?: string; messageId?: string; update?: string };
 
 export type TableServer = AwsJsonServer<TableRequest> & {
+  /** A table with that partition key, of strings, and with that TTL attribute, ready to use. */
+  createTable: (name: string, partitionKey: string, ttlAttribute: string) => void;
   /** A table with the key `messageId` and the TTL attribute `expiresAt`, ready to use. */
   createRecordsTable: (name: string) => Promise<void>;
   /** One item as plain values, `undefined` when there is none. Not logged, and no fault touches it. */
-  item: (table: string, messageId: string) => Promise<Record<string, unknown> | undefined>;
+  item: (table: string, id: string) => Promise<Record<string, unknown> | undefined>;
   /** Every item as plain values. Not logged, and no fault touches it. */
   items: (table: string) => Promise<Record<string, unknown>[]>;
-  /** What DynamoDB's TTL deleter does some day: see `time-to-live.ts`. Resolves with how many it deleted. */
+  /** The table's stream. */
+  changes: (table: string) => ChangeLog;
+  /** What DynamoDB's TTL deleter does some day. Resolves with how many it deleted. */
   deleteExpired: (nowSeconds?: number) => Promise<number>;
 };
 
 /**
  * @param options.port 0 or absent for any free one
- * @param options.now the clock of the log and of the TTL deleter, ms
+ * @param options.now the clock of the log, of the stream and of the TTL deleter, ms
  * @throws when the port is taken
  */
 export async function startTable(
   options: { port?: number; now?: () => number } = {},
 ): Promise<TableServer> {
   const now = options.now ?? Date.now;
-  const dynalite = createDynalite();
-  const timeToLive = createTimeToLive(dynalite);
-
-  // The operations that dynalite lacks, each from the file it is written in.
-  const added: Record<string, (input: Record<string, unknown>) => Promise<Reply>> = {
-    DescribeTimeToLive: timeToLive.describe,
-    UpdateTimeToLive: timeToLive.update,
-  };
-
-  async function answer({ operation, input, headers, body }: Call): Promise<Reply> {
-    return added[operation]?.(input) ?? dynalite.handle(headers, body);
-  }
+  const store = createStore(now);
+  const operate = createOperations(store);
 
   const server = await startAwsJsonServer<TableRequest>({
     port: options.port ?? 0,
     now,
     describe,
-    answer,
+    answer: async ({ operation, input }) => answerOf(() => operate(operation, input)),
   });
+
+  function createTable(name: string, partitionKey: string, ttlAttribute: string): void {
+    store.create(name, [{ name: partitionKey, type: "S" }]).ttlAttribute = ttlAttribute;
+  }
 
   return {
     ...server,
-    async createRecordsTable(name) {
-      await dynalite.call("CreateTable", {
-        TableName: name,
-        BillingMode: "PAY_PER_REQUEST",
-        AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
-        KeySchema: [{ AttributeName: "messageId", KeyType: "HASH" }],
-      });
-      for (;;) {
-        const { Table } = await dynalite.call<{ Table: { TableStatus: string } }>("DescribeTable", {
-          TableName: name,
-        });
-        if (Table.TableStatus === "ACTIVE") break;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await timeToLive.update({
-        TableName: name,
-        TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
-      });
+    createTable,
+    createRecordsTable: async (name) => createTable(name, "messageId", "expiresAt"),
+    async item(table, id) {
+      const item = store.table(table).items.get(id);
+      return item && plainItem(item);
     },
-    async item(table, messageId) {
-      const { Item } = await dynalite.call<{ Item?: Item }>("GetItem", {
-        TableName: table,
-        Key: { messageId: { S: messageId } },
-        ConsistentRead: true,
-      });
-      return Item && plainItem(Item);
-    },
-    async items(table) {
-      return (await dynalite.scanAll(table)).map(plainItem);
-    },
-    deleteExpired: (nowSeconds = Math.floor(now() / 1000)) => timeToLive.deleteExpired(nowSeconds),
+    items: async (table) => [...store.table(table).items.values()].map(plainItem),
+    changes: (table) => store.table(table).changes,
+    deleteExpired: async (nowSeconds = Math.floor(now() / 1000)) =>
+      deleteExpired(store, nowSeconds),
   };
 }
+
+/** Runs an operation and writes its output, or its error, as DynamoDB does. */
+export function answerOf(run: () => object): Reply {
+  try {
+    return okReply(run());
+  } catch (error) {
+    if (!(error instanceof DynamoDbError)) throw error;
+    const { code, message, body } = error;
+    return errorReply(
+      400,
+      `${NAMESPACES[code] ?? "com.amazonaws.dynamodb.v20120810"}#${code}`,
+      message,
+      body,
+    );
+  }
+}
+
+const NAMESPACES: Readonly<Record<string, string>> = {
+  UnknownOperationException: "com.amazon.coral.service",
+  ValidationException: "com.amazon.coral.validate",
+};
 
 function describe(_operation: string, input: Record<string, unknown>): TableRequest {
   const { TableName, Item, Key, UpdateExpression } = input as {
@@ -96,7 +99,7 @@ function describe(_operation: string, input: Record<string, unknown>): TableRequ
     Key?: Item;
     UpdateExpression?: string;
   };
-  const messageId = (Item ?? Key)?.["messageId"]?.["S"];
+  const messageId = (Item ?? Key)?.["messageId"]?.S;
   return {
     ...(typeof TableName === "string" && { table: TableName }),
     ...(typeof messageId === "string" && { messageId }),

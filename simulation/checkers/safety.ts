@@ -1,8 +1,8 @@
 // Safety: statements that are checked at every step against Stripe's ledger.
 
-import type { Item } from "../models/expressions.ts";
 import { settled } from "../models/stripe-objects.ts";
 import type { Intent } from "../models/stripe-objects.ts";
+import type { Item } from "../models/table.ts";
 import { customerOf, DAY, START } from "../world/scenario.ts";
 import type { Invocation, Message, Observers, World } from "../world/world.ts";
 import { violate } from "./rules.ts";

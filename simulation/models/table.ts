@@ -1,11 +1,17 @@
-// A DynamoDB table in memory: conditional writes, the old item on a failed condition, TTL.
+// A DynamoDB table in memory: conditional writes by the local table's engine, the old item on a failed
+// condition, TTL as a schedule has it.
 
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
 
-import { holds, updated } from "./expressions.ts";
-import type { Item, Placeholders } from "./expressions.ts";
+import { plainItem, typedItem } from "../../local/table/attribute-value.ts";
+import type { Item as TypedItem } from "../../local/table/attribute-value.ts";
+import { DynamoDbError } from "../../local/table/errors.ts";
+import { writeOf } from "../../local/table/write.ts";
+import type { WriteInput, WriteKind } from "../../local/table/write.ts";
+
+/** As the document client shows it. */
+export type Item = Record<string, unknown>;
 
 export type Table = {
   /** The item as a reader would see it. */
@@ -20,74 +26,99 @@ export type TableSettings = {
   ttlAttribute: string;
   /** Epoch ms. */
   now: () => number;
-  /** Whether TTL deletes as soon as it may; if not, never. DynamoDB promises neither. */
+  /** Whether TTL deletes as soon as it may; if not, never. DynamoDB guarantees neither. */
   deletesExpired: boolean;
   /** Told of every write before it is made. */
   onWrite?: (before: Item | undefined, after: Item | undefined) => void;
 };
 
+/** Both forms, so that whoever looks at it does not convert it again. */
+type Stored = { typed: TypedItem; plain: Item };
+
 export function createTable(settings: TableSettings): Table {
   const { partitionKey, ttlAttribute, now, deletesExpired, onWrite } = settings;
-  const stored = new Map<string, Item>();
+  const stored = new Map<string, Stored>();
+  const keyNames = [partitionKey];
 
-  const item = (key: string): Item | undefined => {
+  const find = (key: string): Stored | undefined => {
     const found = stored.get(key);
     // The attribute is in epoch seconds: in ms it would lie some 50,000 years ahead.
-    if (found && deletesExpired && Number(found[ttlAttribute]) * 1_000 <= now()) {
+    if (found && deletesExpired && Number(found.plain[ttlAttribute]) * 1_000 <= now()) {
       stored.delete(key);
       return undefined;
     }
     return found;
   };
 
-  const write = (key: string, before: Item | undefined, after: Item | undefined): object => {
-    onWrite?.(before, after);
+  function write(kind: WriteKind, key: string, input: WriteInput): object {
+    const before = find(key);
+    const typed = stepped(writeOf(kind, input, keyNames), before?.typed);
+    const after = typed && { typed, plain: plainItem(typed) };
+    onWrite?.(before?.plain, after?.plain);
     if (after) stored.set(key, after);
     else stored.delete(key);
     return {};
-  };
+  }
 
   return {
-    item,
-    items: () => [...stored.keys()].map(item).filter((found) => found !== undefined),
+    item: (key) => find(key)?.plain,
+    items: () =>
+      [...stored.keys()].flatMap((key) => {
+        const found = find(key);
+        return found ? [found.plain] : [];
+      }),
     apply(command) {
       if (command instanceof PutCommand) {
-        const { Item: given = {} } = command.input;
-        const key = String(given[partitionKey]);
-        return write(key, checked(command.input, item(key)), { ...given });
+        const { Item = {} } = command.input;
+        return write("Put", String(Item[partitionKey]), typedInput(command.input));
       }
-      if (command instanceof UpdateCommand) {
-        const { Key = {}, UpdateExpression = "" } = command.input;
-        const key = String(Key[partitionKey]);
-        const before = checked(command.input, item(key));
-        return write(key, before, updated(UpdateExpression, before ?? Key, command.input));
-      }
-      if (command instanceof DeleteCommand) {
-        const key = String(command.input.Key?.[partitionKey]);
-        return write(key, checked(command.input, item(key)), undefined);
+      if (command instanceof UpdateCommand || command instanceof DeleteCommand) {
+        const kind = command instanceof UpdateCommand ? "Update" : "Delete";
+        return write(kind, String(command.input.Key?.[partitionKey]), typedInput(command.input));
       }
       if (command instanceof GetCommand) {
-        const found = item(String(command.input.Key?.[partitionKey]));
-        return found ? { Item: { ...found } } : {};
+        const found = find(String(command.input.Key?.[partitionKey]));
+        return found ? { Item: { ...found.plain } } : {};
       }
       throw new Error(`The table's model does not know ${command.constructor.name}.`);
     },
   };
 }
 
-type Conditional = Placeholders & {
-  ConditionExpression?: string | undefined;
-  ReturnValuesOnConditionCheckFailure?: string | undefined;
+/** Takes the step, with the SDK's own error for a condition that failed. */
+function stepped(
+  step: (before: TypedItem | undefined) => TypedItem | undefined,
+  before: TypedItem | undefined,
+): TypedItem | undefined {
+  try {
+    return step(before);
+  } catch (error) {
+    if (!(error instanceof DynamoDbError) || error.code !== "ConditionalCheckFailedException") {
+      throw error;
+    }
+    throw new ConditionalCheckFailedException({
+      message: error.message,
+      $metadata: {},
+      ...error.body,
+    });
+  }
+}
+
+type PlainInput = Omit<WriteInput, "Item" | "Key" | "ExpressionAttributeValues"> & {
+  Item?: Item | undefined;
+  Key?: Item | undefined;
+  ExpressionAttributeValues?: Item | undefined;
 };
 
-/** The old item, if the condition lets the write through. */
-function checked(input: Conditional, before: Item | undefined): Item | undefined {
-  const { ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: returns } = input;
-  if (condition === undefined || holds(condition, before, input)) return before;
-  throw new ConditionalCheckFailedException({
-    message: "The conditional request failed",
-    $metadata: {},
-    ...(returns === "ALL_OLD" &&
-      before && { Item: marshall(before, { removeUndefinedValues: true }) }),
-  });
+function typedInput(input: PlainInput): WriteInput {
+  const { Item, Key, ExpressionAttributeValues: values } = input;
+  return {
+    ConditionExpression: input.ConditionExpression,
+    UpdateExpression: input.UpdateExpression,
+    ExpressionAttributeNames: input.ExpressionAttributeNames,
+    ReturnValuesOnConditionCheckFailure: input.ReturnValuesOnConditionCheckFailure,
+    Item: Item && typedItem(Item),
+    Key: Key && typedItem(Key),
+    ExpressionAttributeValues: values && typedItem(values),
+  };
 }

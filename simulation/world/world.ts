@@ -3,12 +3,12 @@
 
 import type { Timings } from "../../lib/timing/timing.ts";
 import type { Rule } from "../checkers/rules.ts";
-import type { Item } from "../models/expressions.ts";
 import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
 import type { Intent } from "../models/stripe-objects.ts";
 import { createStripe } from "../models/stripe.ts";
 import type { Request, StripeModel } from "../models/stripe.ts";
+import type { Item } from "../models/table.ts";
 import { createTable } from "../models/table.ts";
 import type { Table } from "../models/table.ts";
 import type { Choose } from "../search/choices.ts";

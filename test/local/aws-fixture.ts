@@ -16,8 +16,8 @@ const ANYBODY = {
 export const NOW_MS = 1_772_366_400_000;
 
 /** A table server of its own for this test with a table `records`, and a client that tries once. */
-export async function startedTable() {
-  const table = await startTable({ now: () => NOW_MS });
+export async function startedTable(options: { now?: () => number } = {}) {
+  const table = await startTable({ now: () => NOW_MS, ...options });
   onTestFinished(() => table.stop());
   await table.createRecordsTable("records");
   return { table, client: tableClient(table.url) };

@@ -6,9 +6,7 @@ import {
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 
-import { createDynalite } from "../../local/table/dynalite.ts";
 import { startTable } from "../../local/table/server.ts";
-import { createTimeToLive } from "../../local/table/time-to-live.ts";
 import { failureOf, NOW_MS, startedTable } from "./aws-fixture.ts";
 
 const NOW_S = 1_772_366_400;
@@ -266,42 +264,6 @@ test("the TTL deleter works at the second that it is given", async () => {
   const late = await table.deleteExpired(NOW_S + 101);
 
   expect([early, late]).toEqual([0, 1]);
-});
-
-test("the TTL deleter leaves an item that was given more time since it was scanned", async () => {
-  const dynalite = createDynalite();
-  const put = (expiresAt: string) =>
-    dynalite.call("PutItem", {
-      TableName: "records",
-      Item: { messageId: { S: "m-1" }, expiresAt: { N: expiresAt } },
-    });
-  const timeToLive = createTimeToLive({
-    ...dynalite,
-    async scanAll(table) {
-      const items = await dynalite.scanAll(table);
-      await put("2000");
-      return items;
-    },
-  });
-  await dynalite.call("CreateTable", {
-    TableName: "records",
-    BillingMode: "PAY_PER_REQUEST",
-    AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
-    KeySchema: [{ AttributeName: "messageId", KeyType: "HASH" }],
-  });
-  await timeToLive.update({
-    TableName: "records",
-    TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true },
-  });
-  await expect.poll(() => dynalite.refusal("Scan", { TableName: "records" })).toBeUndefined();
-  await put("1000");
-
-  const deleted = await timeToLive.deleteExpired(1500);
-
-  expect(deleted).toBe(0);
-  expect(await dynalite.scanAll("records")).toEqual([
-    { messageId: { S: "m-1" }, expiresAt: { N: "2000" } },
-  ]);
 });
 
 test("an item is read as plain values of every type", async () => {

@@ -1,0 +1,136 @@
+// The tables and their items, in memory. Every operation runs to its end before the next: whatever one
+// sees and writes is atomic.
+
+import type { Item, Type } from "./attribute-value.ts";
+import { createChangeLog } from "./change-log.ts";
+import type { ChangeLog, RecordChange } from "./change-log.ts";
+import { invalid, invalidParameters, noSuchTable } from "./errors.ts";
+
+export type KeyAttribute = { name: string; type: Type };
+
+export type Table = {
+  name: string;
+  createdAtMs: number;
+  /** The partition key, and the sort key if there is one. */
+  key: readonly KeyAttribute[];
+  items: ReadonlyMap<string, Item>;
+  ttlAttribute?: string;
+  changes: ChangeLog;
+  /** Writes what an operation came to; `undefined` deletes. */
+  write: (id: string, before: Item | undefined, after: Item | undefined, by?: "ttl") => void;
+  /** Every id in the order of its hash, which a scan goes by. */
+  order: () => readonly { id: string; hash: number }[];
+};
+
+export type Store = {
+  now: () => number;
+  names: () => string[];
+  find: (name: unknown) => Table | undefined;
+  /** @throws DynamoDbError when there is no such table */
+  table: (name: unknown) => Table;
+  create: (name: string, key: readonly KeyAttribute[]) => Table;
+  remove: (name: string) => void;
+};
+
+export function createStore(now: () => number): Store {
+  const tables = new Map<string, Table>();
+  const find = (name: unknown) => tables.get(String(name));
+  return {
+    now,
+    names: () => [...tables.keys()].toSorted(),
+    find,
+    table(name) {
+      const table = find(name);
+      if (!table) throw noSuchTable();
+      return table;
+    },
+    create(name, key) {
+      const table = createTable(name, key, now);
+      tables.set(name, table);
+      return table;
+    },
+    remove: (name) => void tables.delete(name),
+  };
+}
+
+function createTable(name: string, key: readonly KeyAttribute[], now: () => number): Table {
+  const items = new Map<string, Item>();
+  const { log, record } = createChangeLog(now);
+  let order: { id: string; hash: number }[] | undefined;
+
+  function write(...[id, before, after, by]: Parameters<Table["write"]>): void {
+    const any = after ?? before;
+    if (!any) return;
+    if (!before || !after) order = undefined;
+    if (after) items.set(id, after);
+    else items.delete(id);
+    const change: Parameters<RecordChange>[0] = { keys: keysIn(any, key), before, after };
+    record(by === "ttl" ? { ...change, byTimeToLive: true } : change);
+  }
+
+  return {
+    name,
+    createdAtMs: now(),
+    key,
+    items,
+    changes: log,
+    write,
+    order: () =>
+      (order ??= [...items.keys()]
+        .map((id) => ({ id, hash: hashOf(id) }))
+        .toSorted((a, b) => a.hash - b.hash || (a.id < b.id ? -1 : 1))),
+  };
+}
+
+/** The key of an item, as an item of its own. */
+export function keysIn(item: Item, key: readonly KeyAttribute[]): Item {
+  return Object.fromEntries(key.map(({ name }) => [name, item[name] ?? {}]));
+}
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
+const LONGEST_KEY_BYTES = [2048, 1024];
+
+/** What an item is stored under. @throws DynamoDbError when it lacks the key or has it otherwise */
+export function idOf(item: Item, { key }: Table): string {
+  const parts = key.map(({ name, type }, i) => {
+    const value = item[name];
+    if (!value) throw invalidParameters(`Missing the key ${name} in the item`);
+    const part = value[type];
+    if (typeof part !== "string") {
+      throw invalidParameters(
+        `Type mismatch for key ${name} expected: ${type} actual: ${Object.keys(value)[0]}`,
+      );
+    }
+    if (part === "") {
+      throw invalid(
+        `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
+      );
+    }
+    if (Buffer.byteLength(part) > (LONGEST_KEY_BYTES[i] ?? 0)) {
+      throw invalidParameters(
+        `Size of ${i === 0 ? "hashkey" : "rangekey"} has exceeded the maximum size limit of ${LONGEST_KEY_BYTES[i]} bytes`,
+      );
+    }
+    return part;
+  });
+  return parts.length === 1 ? (parts[0] as string) : JSON.stringify(parts);
+}
+
+/** As `idOf`, for a request's `Key`, which must be the key and nothing else. */
+export function idOfKey(key: Item | undefined, table: Table): string {
+  const names = Object.keys(key ?? {});
+  const fits = table.key.every(({ name, type }) => key?.[name]?.[type] !== undefined);
+  if (!key || !fits || names.length !== table.key.length) {
+    throw invalid("The provided key element does not match the schema");
+  }
+  return idOf(key, table);
+}
+
+/** FNV-1a over 32 bits: spreads the ids, the same in every run. */
+export function hashOf(id: string): number {
+  let hash = 0x81_1c_9d_c5;
+  for (let i = 0; i < id.length; i += 1) {
+    hash = Math.imul(hash ^ id.charCodeAt(i), 0x01_00_01_93);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,280 @@
+// The table's expressions, on one item.
+
+import { expect, test } from "vitest";
+
+import { plainItem, typedItem } from "../../local/table/attribute-value.ts";
+import { conditionOf } from "../../local/table/condition.ts";
+import { addNumbers, compareNumbers, normalNumber } from "../../local/table/numbers.ts";
+import { project, projectionOf } from "../../local/table/projection.ts";
+import { updateOf } from "../../local/table/update.ts";
+import { writeOf } from "../../local/table/write.ts";
+
+const ITEM = {
+  messageId: "m-1",
+  owner: "a",
+  lease: 1000,
+  tags: ["x", "y", "z"],
+  outcome: { result: "declined", code: { kind: "card" } },
+};
+const item = { ...typedItem(ITEM), colors: { SS: ["red", "blue"] }, blob1: { B: "AAEC" } };
+const given = {
+  ExpressionAttributeNames: { "#owner": "owner", "#r": "result", "#c": "code", "#w": "weird.name" },
+  ExpressionAttributeValues: {
+    ...typedItem({ ":a": "a", ":b": "b", ":n": 1000, ":m": 1001, ":text": "1000", ":x": "x" }),
+    ...typedItem({ ":M": "M", ":two": 2, ":declined": "declined", ":list": ["end"] }),
+    ":red": { SS: ["red"] },
+    ":green": { SS: ["green", "red"] },
+    ":blueRed": { SS: ["blue", "red"] },
+    ":bytes": { B: "AAE=" },
+  },
+};
+
+test.each([
+  ["#owner = :a", true],
+  ["#owner = :b", false],
+  ["lease = :n", true],
+  ["lease = :text", false],
+  ["absent = :a", false],
+  ["absent <> :a", true],
+  ["#owner <> :b", true],
+  ["lease < :m", true],
+  ["lease < :n", false],
+  ["lease <= :n", true],
+  ["lease > :n", false],
+  ["lease >= :n", true],
+  ["lease > :text", false],
+  ["absent < :n", false],
+  ["lease BETWEEN :two AND :m", true],
+  ["lease between :m and :m", false],
+  ["#owner IN (:b, :a)", true],
+  ["#owner IN (:b)", false],
+  ["attribute_exists(#owner)", true],
+  ["attribute_exists(absent)", false],
+  ["attribute_not_exists(absent)", true],
+  ["attribute_not_exists(outcome.#r)", false],
+  ["attribute_type(outcome, :M)", true],
+  ["attribute_type(#owner, :M)", false],
+  ["begins_with(outcome.#r, :declined)", true],
+  ["begins_with(#owner, :b)", false],
+  ["begins_with(blob1, :bytes)", true],
+  ["contains(tags, :x)", true],
+  ["contains(tags, :a)", false],
+  ["contains(colors, :x)", false],
+  ["contains(outcome.#r, :x)", false],
+  ["colors = :blueRed", true],
+  ["colors = :red", false],
+  ["size(tags) > :two", true],
+  ["size(#owner) > :two", false],
+  ["size(lease) < :m", false],
+  ["outcome.#r = :declined", true],
+  ["outcome.#c.kind = :declined", false],
+  ["tags[0] = :x", true],
+  ["tags[1] = :x", false],
+  ["tags[9] = :x", false],
+  ["NOT #owner = :b", true],
+  ["NOT (#owner = :a OR lease = :n)", false],
+  ["#owner = :b OR #owner = :a AND lease = :n", true],
+  ["(#owner = :b OR #owner = :a) AND lease = :m", false],
+  ["(#owner = :b AND lease = :n) OR (#owner = :a AND lease = :n)", true],
+])("the condition %s is %s", (expression, expected) => {
+  expect(conditionOf(expression).holds(item, given)).toBe(expected);
+});
+
+test.each([
+  ["attribute_not_exists(#owner)", true],
+  ["#owner <> :a", true],
+  ["#owner = :a", false],
+])("of no item, %s is %s", (expression, expected) => {
+  expect(conditionOf(expression).holds(undefined, given)).toBe(expected);
+});
+
+test.each([
+  ["SET #owner = :b, lease = :n REMOVE tags", { owner: "b", tags: undefined }],
+  ["set lease = lease + :two", { lease: 1002 }],
+  ["SET lease = lease - :two, formerly = lease", { lease: 998, formerly: 1000 }],
+  ["SET lease = if_not_exists(lease, :two)", { lease: 1000 }],
+  ["SET attempt = if_not_exists(attempt, :two) + :two", { attempt: 4 }],
+  ["SET tags = list_append(tags, :list)", { tags: ["x", "y", "z", "end"] }],
+  ["SET outcome.#r = :b", { outcome: { result: "b", code: { kind: "card" } } }],
+  ["REMOVE outcome.#c.kind", { outcome: { result: "declined", code: {} } }],
+  ["SET tags[1] = :b, tags[7] = :a", { tags: ["x", "b", "z", "a"] }],
+  ["REMOVE tags[0], tags[1]", { tags: ["z"] }],
+  ["REMOVE absent", {}],
+  ["ADD lease :two", { lease: 1002 }],
+  ["ADD paid :two", { paid: 2 }],
+  ["ADD colors :green", { colors: ["red", "blue", "green"] }],
+  ["DELETE colors :green", { colors: ["blue"] }],
+  ["DELETE colors :blueRed", { colors: undefined }],
+  ["DELETE absent :red", {}],
+])("the update %s makes %o of it", (expression, changes) => {
+  const before = structuredClone(item);
+
+  const after = plainItem(updateOf(expression).apply(item, given));
+
+  expect(after).toEqual({ ...plainItem(before), ...changes });
+  expect(item).toEqual(before);
+});
+
+test.each([
+  [
+    "SET lease = absent",
+    "The provided expression refers to an attribute that does not exist in the item",
+  ],
+  ["SET lease = #owner + :n", "An operand in the update expression has an incorrect data type"],
+  [
+    "SET tags = list_append(tags, :a)",
+    "An operand in the update expression has an incorrect data type",
+  ],
+  ["ADD #owner :n", "An operand in the update expression has an incorrect data type"],
+  [
+    "SET absent.deep = :a",
+    "The document path provided in the update expression is invalid for update",
+  ],
+  [
+    "SET #owner.deep = :a",
+    "The document path provided in the update expression is invalid for update",
+  ],
+])("the update %s of an item that does not allow it is invalid", (expression, message) => {
+  expect(() => updateOf(expression).apply(item, given)).toThrow(message);
+});
+
+test.each([
+  ["outcome", { outcome: ITEM.outcome }],
+  ["outcome.#r, lease", { outcome: { result: "declined" }, lease: 1000 }],
+  ["tags[2], tags[0]", { tags: ["z", "x"] }],
+  ["absent", {}],
+])("the projection %s shows %o", (expression, expected) => {
+  expect(plainItem(project(item, projectionOf(expression).paths, given))).toEqual(expected);
+});
+
+const SYNTAX = "Invalid ConditionExpression: Syntax error; token: ";
+test.each([
+  ["", "Invalid ConditionExpression: The expression can not be empty;"],
+  ["#owner =", `${SYNTAX}"<EOF>", near: "="`],
+  ["#owner = = :a", `${SYNTAX}"=", near: "= = :a"`],
+  ["#owner :a", `${SYNTAX}":a", near: "#owner :a"`],
+  ["#owner = :a lease", `${SYNTAX}"lease", near: ":a lease"`],
+  ["(#owner = :a", `${SYNTAX}"<EOF>", near: ":a"`],
+  ["#owner ? :a", `${SYNTAX}"?", near: "#owner ? :a"`],
+  ["status = :a", "Attribute name is a reserved keyword; reserved keyword: status"],
+  ["outcome.Name = :a", "Attribute name is a reserved keyword; reserved keyword: Name"],
+  [
+    "#no = :a",
+    "An expression attribute name used in the document path is not defined; attribute name: #no",
+  ],
+  [
+    "#owner = :no",
+    "An expression attribute value used in expression is not defined; attribute value: :no",
+  ],
+  ["Exists(#owner)", "Invalid function name; function: Exists"],
+  [
+    "attribute_exists(:a)",
+    "Operator or function requires a document path; operator or function: attribute_exists",
+  ],
+  [
+    "begins_with(#owner, :n)",
+    "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
+  ],
+  [
+    "lease < :list",
+    "Incorrect operand type for operator or function; operator: <, operand type: L",
+  ],
+  ["((#owner = :a))", "The expression has redundant parentheses;"],
+  [
+    "#owner = #owner",
+    "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [owner]",
+  ],
+])("the condition %s is invalid", (ConditionExpression, message) => {
+  expect(() => writeOf("Put", { ...given, ConditionExpression }, ["messageId"])).toThrow(message);
+});
+
+test.each([
+  ["lease = :n", 'Invalid UpdateExpression: Syntax error; token: "lease", near: "lease ="'],
+  ["SET lease :n", 'Syntax error; token: ":n", near: "lease :n"'],
+  [
+    "SET lease = :n SET #owner = :a",
+    'The "SET" section can only be used once in an update expression;',
+  ],
+  ["SET lease = size(tags)", "Invalid function name; function: size"],
+  [
+    "SET #owner = :a REMOVE #owner",
+    "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [owner], path two: [owner]",
+  ],
+  ["SET outcome.#r = :a REMOVE outcome", "path one: [outcome, result], path two: [outcome]"],
+  [
+    "SET messageId = :a",
+    "One or more parameter values were invalid: Cannot update attribute messageId. This attribute is part of the key",
+  ],
+  [
+    "DELETE lease :n",
+    "Incorrect operand type for operator or function; operator: DELETE, operand type: N",
+  ],
+])("the update %s is invalid", (UpdateExpression, message) => {
+  expect(() => writeOf("Update", { ...given, UpdateExpression }, ["messageId"])).toThrow(message);
+});
+
+// Powertools' own condition, as it sends it: the bench compares with it on this table.
+test.each([
+  ["no record", undefined, true],
+  ["a claim that has expired", { in_progress_expiration: 999_999 }, true],
+  ["a claim that is live", { in_progress_expiration: 1_000_001 }, false],
+  ["an outcome", { status: "COMPLETED" }, false],
+  ["an outcome that has expired", { status: "COMPLETED", expiration: 999 }, true],
+])("Powertools' condition on %s is %s", (_name, record, expected) => {
+  const condition = conditionOf(
+    "attribute_not_exists(#id) OR #expiry < :now OR (#status = :inprogress AND attribute_exists(#in_progress_expiry) AND #in_progress_expiry < :now_in_millis)",
+  );
+  const claimed = record && { messageId: "m", status: "INPROGRESS", expiration: 9000, ...record };
+
+  const holds = condition.holds(claimed && typedItem(claimed), {
+    ExpressionAttributeNames: {
+      "#id": "messageId",
+      "#expiry": "expiration",
+      "#status": "status",
+      "#in_progress_expiry": "in_progress_expiration",
+    },
+    ExpressionAttributeValues: typedItem({
+      ":now": 1000,
+      ":now_in_millis": 1_000_000,
+      ":inprogress": "INPROGRESS",
+    }),
+  });
+
+  expect(holds).toBe(expected);
+});
+
+test.each([
+  ["1.50", "1.5"],
+  ["-0012.0", "-12"],
+  ["+.5e1", "5"],
+  ["1e3", "1000"],
+  ["12e-4", "0.0012"],
+  ["0.000", "0"],
+  ["123456789012345678901234567890.12345678", "123456789012345678901234567890.12345678"],
+])("the number %s is kept as %s", (text, expected) => {
+  expect(normalNumber(text)).toBe(expected);
+});
+
+test.each([
+  ["", "The parameter cannot be converted to a numeric value: "],
+  ["12a", "The parameter cannot be converted to a numeric value: 12a"],
+  [
+    "1e126",
+    "Number overflow. Attempting to store a number with magnitude larger than supported range",
+  ],
+  [
+    "1e-131",
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range",
+  ],
+  ["1".repeat(39), "Attempting to store more than 38 significant digits in a Number"],
+])("the number %s is invalid", (text, message) => {
+  expect(() => normalNumber(text)).toThrow(message);
+});
+
+test("numbers are added and compared exactly, beyond what JavaScript's can hold", () => {
+  expect(addNumbers("9007199254740993", "0.1")).toBe("9007199254740993.1");
+  expect(addNumbers("0.3", "0.1", -1)).toBe("0.2");
+  expect(compareNumbers("9007199254740993", "9007199254740992")).toBeGreaterThan(0);
+  expect(compareNumbers("-1.5", "-1.25")).toBeLessThan(0);
+  expect(compareNumbers("1e-7", "0.0000001")).toBe(0);
+});

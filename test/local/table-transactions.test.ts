@@ -1,0 +1,201 @@
+// TransactWriteItems of the local table, through the SDK.
+
+import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { expect, test } from "vitest";
+
+import { failureOf, NOW_MS, startedTable } from "./aws-fixture.ts";
+
+type Actions = NonNullable<TransactWriteCommandInput["TransactItems"]>;
+
+const TableName = "orders";
+const NEW = "attribute_not_exists(pk)";
+
+/** A table of orders with one of stock 2, and what sells one to a buyer. */
+async function shop() {
+  const clock = { now: NOW_MS };
+  const started = await startedTable({ now: () => clock.now });
+  started.table.createTable(TableName, "pk", "expiresAt");
+  await started.client.send(new PutCommand({ TableName, Item: { pk: "sku#1", onHand: 2 } }));
+  const send = (TransactItems: Actions, ClientRequestToken?: string) =>
+    started.client.send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+  const items = async () =>
+    Object.fromEntries((await started.table.items(TableName)).map(({ pk, ...rest }) => [pk, rest]));
+  return { ...started, clock, send, items };
+}
+
+const record = (id: string, hash = "h"): Actions[number] => ({
+  Put: {
+    TableName,
+    Item: { pk: `event#${id}`, hash },
+    ConditionExpression: NEW,
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  },
+});
+
+const takeStock = (count: number): Actions[number] => ({
+  Update: {
+    TableName,
+    Key: { pk: "sku#1" },
+    UpdateExpression: "SET onHand = onHand - :n",
+    ConditionExpression: "onHand >= :n",
+    ExpressionAttributeValues: { ":n": count },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  },
+});
+
+test("a transaction writes all of its items", async () => {
+  const { send, items, client } = await shop();
+  await client.send(new PutCommand({ TableName, Item: { pk: "old" } }));
+
+  await send([
+    record("1"),
+    takeStock(1),
+    { Delete: { TableName, Key: { pk: "old" }, ConditionExpression: "attribute_exists(pk)" } },
+    { ConditionCheck: { TableName, Key: { pk: "event#2" }, ConditionExpression: NEW } },
+  ]);
+
+  expect(await items()).toEqual({ "event#1": { hash: "h" }, "sku#1": { onHand: 1 } });
+});
+
+test("a transaction that fails writes nothing, and gives each action its reason", async () => {
+  const { send, items } = await shop();
+  await send([record("1")]);
+
+  const failure = await failureOf(send([record("1", "other"), record("2"), takeStock(3)]));
+
+  expect(failure).toMatchObject({
+    name: "TransactionCanceledException",
+    message:
+      "Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed, None, ConditionalCheckFailed]",
+    CancellationReasons: [
+      {
+        Code: "ConditionalCheckFailed",
+        Message: "The conditional request failed",
+        Item: { pk: { S: "event#1" }, hash: { S: "h" } },
+      },
+      { Code: "None" },
+      { Code: "ConditionalCheckFailed", Item: { pk: { S: "sku#1" }, onHand: { N: "2" } } },
+    ],
+  });
+  expect(await items()).toEqual({ "event#1": { hash: "h" }, "sku#1": { onHand: 2 } });
+});
+
+test("an update that the item does not allow cancels the transaction as a validation error", async () => {
+  const { send, items } = await shop();
+  const broken: Actions[number] = {
+    Update: { TableName, Key: { pk: "sku#1" }, UpdateExpression: "SET price = absent" },
+  };
+
+  const failure = await failureOf(send([record("1"), broken]));
+
+  expect(failure["CancellationReasons"]).toMatchObject([
+    { Code: "None" },
+    {
+      Code: "ValidationError",
+      Message: "The provided expression refers to an attribute that does not exist in the item",
+    },
+  ]);
+  expect(await items()).toEqual({ "sku#1": { onHand: 2 } });
+});
+
+test("of twenty transactions at once on one condition one commits", async () => {
+  const { send, items } = await shop();
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, i) => send([record("1", `h-${i}`), takeStock(1)])),
+  );
+
+  const failures = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+  expect(failures.map(({ reason }) => (reason as Error).name)).toEqual(
+    Array(19).fill("TransactionCanceledException"),
+  );
+  expect((await items())["sku#1"]).toEqual({ onHand: 1 });
+});
+
+test("transactions and single writes at once lose no update", async () => {
+  const { send, items, client } = await shop();
+  const addOne = () =>
+    client.send(
+      new UpdateCommand({
+        TableName,
+        Key: { pk: "sku#1" },
+        UpdateExpression: "ADD onHand :one",
+        ExpressionAttributeValues: { ":one": 1 },
+      }),
+    );
+
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) => [addOne(), send([record(`${i}`), takeStock(1)])]).flat(),
+  );
+
+  expect((await items())["sku#1"]).toEqual({ onHand: 2 });
+});
+
+test("a token makes a repeat within ten minutes a success that writes nothing", async () => {
+  const { send, items, clock } = await shop();
+  await send([takeStock(1)], "token");
+
+  await send([takeStock(1)], "token");
+  const repeated = await items();
+  clock.now += 10 * 60_000;
+  await send([takeStock(1)], "token");
+
+  expect(repeated).toEqual({ "sku#1": { onHand: 1 } });
+  expect(await items()).toEqual({ "sku#1": { onHand: 0 } });
+});
+
+test("a token with another request is a mismatch, and writes nothing", async () => {
+  const { send, items } = await shop();
+  await send([takeStock(1)], "token");
+
+  const failure = await failureOf(send([takeStock(2)], "token"));
+
+  expect(failure.name).toBe("IdempotentParameterMismatchException");
+  expect(await items()).toEqual({ "sku#1": { onHand: 1 } });
+});
+
+test("a token of a canceled transaction is free for the next try", async () => {
+  const { send, items, client } = await shop();
+  await failureOf(send([takeStock(3)], "token"));
+  await client.send(new PutCommand({ TableName, Item: { pk: "sku#1", onHand: 3 } }));
+
+  await send([takeStock(3)], "token");
+
+  expect(await items()).toEqual({ "sku#1": { onHand: 0 } });
+});
+
+test.each([
+  ["no action", [], "Member must have length greater than or equal to 1"],
+  [
+    "101 actions",
+    Array.from({ length: 101 }, (_, i) => record(`${i}`)),
+    "Member must have length less than or equal to 100",
+  ],
+  [
+    "two actions on one item",
+    [record("1"), record("1")],
+    "Transaction request cannot include multiple operations on one item",
+  ],
+  [
+    "an action that is none",
+    [{}],
+    "TransactItems can only contain one of Check, Put, Update or Delete",
+  ],
+  [
+    "more than 4 MB",
+    Array.from({ length: 11 }, (_, i) => record(`${i}`, "x".repeat(399_000))),
+    "Collective size of items in the transaction exceeds the limit of 4 MB",
+  ],
+] satisfies [string, Actions, string][])(
+  "a transaction of %s is invalid",
+  async (_name, actions, message) => {
+    const { send, items } = await shop();
+
+    const failure = await failureOf(send(actions));
+
+    expect(failure.name).toBe("ValidationException");
+    expect(failure.message).toContain(message);
+    expect(await items()).toEqual({ "sku#1": { onHand: 2 } });
+  },
+);
