@@ -13,7 +13,7 @@ import type { QueueConsumer } from "./queue-consumer.ts";
 export interface AlarmsProps {
   readonly worker: QueueConsumer;
   readonly timings: Timings;
-  /** Told of every alarm and of its end. Absent: the alarms show on the dashboard only. */
+  /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
   readonly topic?: sns.ITopic;
 }
 
@@ -33,12 +33,12 @@ export class Alarms extends Construct {
     super(scope, id);
     this.topic = topic;
     const { queue, deadLetterQueue } = worker.queues;
-    // Before the last one, after which the dead-letter queue tells of it.
+    // Before the last one, after which the dead-letter queue has its own alarm.
     const failedReceives = Math.min(FAILED_RECEIVES, timings.maxReceiveCount - 1);
 
     this.add(
       "DeadLetters",
-      "A payment waits in the dead-letter queue: one is enough, for nothing will happen to it until an operator reads why (message id in the log) and redrives or answers it.",
+      "At least one payment is in the dead-letter queue. Nothing more happens to it until an operator finds the reason (`payments dlq`, or its message id in the log) and redrives it or resolves it with the sender.",
       deadLetterQueue.metricApproximateNumberOfMessagesVisible({
         period: MINUTES_1,
         statistic: "Maximum",
@@ -47,7 +47,7 @@ export class Alarms extends Construct {
     );
     this.add(
       "DeadLettersExpiring",
-      "SQS will soon delete a payment from the dead-letter queue. It may have spent the whole retention of the first queue there, so the threshold is half of what then remains; the other half is the operator's.",
+      "SQS will soon delete a payment from the dead-letter queue. Its age counts from when it was sent, so this fires when half of the time that is surely left has passed. Redrive it or resolve it with the sender before then.",
       deadLetterQueue.metricApproximateAgeOfOldestMessage({
         period: MINUTES_5,
         statistic: "Maximum",
@@ -59,25 +59,25 @@ export class Alarms extends Construct {
     );
     this.add(
       "QueueAge",
-      "A payment has waited longer than the longest backoff and one visibility timeout together, the most that a queue in service imposes: look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS leaves out of this age what was received three times: see KeepsFailing.",
+      "A payment has waited longer than the longest backoff plus one visibility timeout, the most that a working queue imposes. Look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS does not count messages that were received three times: for those, see KeepsFailing.",
       queue.metricApproximateAgeOfOldestMessage({ period: MINUTES_1, statistic: "Maximum" }),
       { threshold: seconds(timings.backoffCapMs + timings.visibilityTimeoutMs) + 1, periods: 5 },
     );
     this.add(
       "KeepsFailing",
-      `A payment has no outcome after ${failedReceives} receives, longer than a blip of Stripe or DynamoDB lasts: an outage, or something that this one message meets each time. The log tells of which kind.`,
+      `A payment has no outcome after ${failedReceives} receives, which is longer than a blip of Stripe or DynamoDB lasts. It is an outage, or a failure that this one message meets every time: see the kind in the log.`,
       maximum(worker, "FailedReceive", MINUTES_15),
       { threshold: failedReceives },
     );
     this.add(
       "Conflicts",
-      "Two different payments came under one message id and the second was not charged: one is a sender's bug that will repeat. Find both by the message id in the log.",
+      "Two different payments were sent under one message id, and the second was not charged. Even one is a sender's bug that will happen again. Find both by the message id in the log.",
       count(worker, "Conflict", MINUTES_5),
       { threshold: 1 },
     );
     this.add(
       "InvalidMessages",
-      "A message broke a rule of its format, or Stripe rejected it as invalid: one is a payment that nobody will make. The log names the field and the rule.",
+      "A message breaks a rule of its format, or Stripe rejected it as invalid. Each one is a payment that will never be made unless someone acts. The log names the field and the rule.",
       sum("Invalid and rejected", MINUTES_5, {
         invalid: count(worker, "Invalid", MINUTES_5),
         rejected: count(worker, "Rejected", MINUTES_5),
@@ -86,13 +86,13 @@ export class Alarms extends Construct {
     );
     this.add(
       "ConfigurationErrors",
-      "Stripe refused the API key: one refusal means that no payment succeeds until the secret holds a valid key with the right permissions.",
+      "Stripe refused the API key, or there is none. No payment succeeds until the secret holds a valid key with the right permissions.",
       count(worker, "ConfigurationError", MINUTES_5),
       { threshold: 1 },
     );
     this.add(
       "Takeovers",
-      "More than 10 claims, and more than one in a hundred deliveries, were taken over in 15 minutes: a crash or a failed call now and then is normal, this is a pattern. Look for timeouts and memory in the function's log, and at failures by kind.",
+      "In 15 minutes, more than 10 claims and more than 1 % of deliveries were taken over. An occasional crash or failed call is normal; this is a pattern. Look for timeouts and memory in the function's log, and at failures by kind on the dashboard.",
       new cloudwatch.MathExpression({
         expression: "IF(takeovers > 10 AND takeovers > 0.01 * deliveries, 1, 0)",
         usingMetrics: {
@@ -109,25 +109,25 @@ export class Alarms extends Construct {
     );
     this.add(
       "LeasesLost",
-      "A worker outlived its lease, which the timings forbid: one means that a clock is wrong or that a host stood still. The promise still held; find the cause before it repeats.",
+      "A worker outlived its lease, which should be impossible. Even one means that a clock is wrong or that a host was paused. No payment was charged twice because of it; find the cause before it happens again.",
       count(worker, "LeaseLost", MINUTES_5),
       { threshold: 1 },
     );
     this.add(
       "Throttles",
-      "Lambda throttled the function, although its reserved concurrency covers the event source: one throttled batch uses up a receive of each message. Look at the account's concurrency quota.",
+      "Lambda throttled the function, although its reserved concurrency covers the event source. Each throttled batch uses up one receive of its messages. Look at the account's concurrency quota.",
       worker.function.metricThrottles({ period: MINUTES_5, statistic: "Sum" }),
       { threshold: 1 },
     );
     this.add(
       "Errors",
-      "The function failed in three periods of 5 minutes in a row: it fails once when Stripe or DynamoDB was away for a whole batch, and a blip is over by the next backoff. Look at failures by kind.",
+      "The function failed in three consecutive periods of 5 minutes. It fails when Stripe or DynamoDB was unavailable for a whole batch, and a blip is over by the next backoff, so this is an outage or a crash. Look at failures by kind on the dashboard.",
       worker.function.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
       { threshold: 1, periods: 3 },
     );
     this.add(
       "NoSuccess",
-      "At least 10 messages were received in 15 minutes and no payment succeeded or is being processed: that many declines, duplicates and retries in a row are not chance.",
+      "At least 10 messages were received in 15 minutes, and no payment succeeded or is processing. That many declines, duplicates and retries in a row are no coincidence: look at decisions and failures by kind in the log.",
       new cloudwatch.MathExpression({
         expression: "IF(received >= 10 AND FILL(succeeded, 0) + FILL(processing, 0) == 0, 1, 0)",
         usingMetrics: {

@@ -57,7 +57,7 @@ export function dashboard(
           ...size(6),
         }),
         new cloudwatch.SingleValueWidget({
-          title: "In this time",
+          title: "In this period",
           metrics: counts("Succeeded", "Declined", "Duplicate"),
           setPeriodToTimeRange: true,
           ...size(6),
@@ -104,7 +104,7 @@ export function dashboard(
           ...size(6),
         }),
         new cloudwatch.GraphWidget({
-          title: "Refusals, conflicts, rejections",
+          title: "Invalid, conflicts, rejected",
           left: [countBy(worker, "Invalid", "rule", PERIOD), ...counts("Conflict", "Rejected")],
           ...size(6),
         }),

@@ -32,14 +32,18 @@ export class PaymentServiceStack extends Stack {
     const output = (name: string, value: string, description: string) =>
       new CfnOutput(this, name, { value, description });
     output("QueueUrl", worker.queue.queueUrl, "Send payment messages here");
-    output("DlqUrl", worker.deadLetterQueue.queueUrl, "Messages that need an operator");
-    output("TableName", worker.table.tableName, "The idempotency records");
-    output("FunctionName", worker.function.functionName, "The worker");
+    output(
+      "DlqUrl",
+      worker.deadLetterQueue.queueUrl,
+      "The dead-letter queue: messages that need an operator",
+    );
+    output("TableName", worker.table.tableName, "The table of idempotency records");
+    output("FunctionName", worker.function.functionName, "The function");
     output(
       "SecretArn",
       worker.stripeSecret.secretArn,
-      "Put the Stripe key here, as a plain string",
+      "Store the Stripe API key here, as a plain string",
     );
-    output("LogGroupName", worker.logGroup.logGroupName, "The worker's log");
+    output("LogGroupName", worker.logGroup.logGroupName, "The log group of the function");
   }
 }

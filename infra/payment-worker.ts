@@ -23,11 +23,11 @@ import { emptyStripeSecret } from "./stripe-secret.ts";
 export interface PaymentWorkerProps {
   /** `RETAIN`: the records, both queues, the secret and the logs outlive the stack. */
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
-  /** Holds the Stripe key as a plain string. Absent: an empty one is created, to be filled by an operator. */
+  /** Holds the Stripe key as a plain string. Absent: an empty one is created, for an operator to fill. */
   readonly stripeSecret?: ReadableSecret;
   /** Encrypts everything at rest. Absent: keys that AWS owns. See `encryptionKey()` for one that fits. */
   readonly encryptionKey?: kms.IKey;
-  /** Told of every alarm and of its end. Absent: the alarms show on the dashboard only. */
+  /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
   readonly alarmTopic?: sns.ITopic;
   /**
    * `false` reserves no concurrency for the function: only for an account whose concurrency quota is too
@@ -41,8 +41,8 @@ export interface PaymentWorkerProps {
 /**
  * The payment worker, to be placed in any stack: send messages to `queue`.
  *
- * Throws when the timings break a rule, before anything is bundled or deployed: a lease shorter than an
- * invocation, say, charges customers twice, and no alarm would tell.
+ * Throws when the timings break a rule, before anything is deployed: a lease shorter than an invocation
+ * would charge customers twice, and no alarm would fire.
  */
 export class PaymentWorker extends Construct {
   /** Producers send here: `queue.grantSendMessages(producer)`. */

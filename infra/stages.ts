@@ -14,7 +14,7 @@ export interface Stage {
   readonly customerManagedKey: boolean;
   /** See `PaymentWorkerProps`: new accounts are too small to reserve from. */
   readonly reserveConcurrency: boolean;
-  /** An SNS topic that tells somebody. Absent: the alarms show on the dashboard only. */
+  /** An SNS topic that notifies the people on call. Absent: alarms show on the dashboard only. */
   readonly alarmTopicArn?: string;
   /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */
   readonly stripeSecretArn?: string;

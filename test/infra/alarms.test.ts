@@ -34,111 +34,75 @@ function alarm(name: string): Alarm {
   return template.toJSON()["Resources"][logicalId ?? ""].Properties;
 }
 
-const queue = (logicalId: string) => [
-  { Name: "QueueName", Value: { "Fn::GetAtt": [expect.stringContaining(logicalId), "QueueName"] } },
-];
-const ofFunction = [{ Name: "FunctionName", Value: { Ref: expect.stringContaining("Function") } }];
-
-test("one message in the dead-letter queue is an alarm, and stays one when SQS stops reporting", () => {
-  expect(alarm("DeadLetters")).toMatchObject({
-    MetricName: "ApproximateNumberOfMessagesVisible",
-    Dimensions: queue("DeadLetters"),
-    Statistic: "Maximum",
-    Threshold: 1,
-    EvaluationPeriods: 1,
-    TreatMissingData: "ignore",
-  });
+const ofQueue = (logicalId: string, MetricName: string, rest: Partial<Alarm>) => ({
+  MetricName,
+  Dimensions: [
+    {
+      Name: "QueueName",
+      Value: { "Fn::GetAtt": [expect.stringContaining(logicalId), "QueueName"] },
+    },
+  ],
+  ...rest,
 });
+const ofFunction = (MetricName: string, rest: Partial<Alarm> = {}) => ({
+  MetricName,
+  Dimensions: [{ Name: "FunctionName", Value: { Ref: expect.stringContaining("Function") } }],
+  Statistic: "Sum",
+  Threshold: 1,
+  EvaluationPeriods: 1,
+  TreatMissingData: "notBreaching",
+  ...rest,
+});
+const MAXIMUM = { Statistic: "Maximum", EvaluationPeriods: 1, TreatMissingData: "ignore" };
+const AGE = "ApproximateAgeOfOldestMessage";
+const VISIBLE = "ApproximateNumberOfMessagesVisible";
 
-test("a dead letter is an alarm halfway to the earliest moment when SQS may delete it", () => {
+test.each<[alarm: string, of: string, expected: Partial<Alarm>]>([
+  ["DeadLetters", "one message", ofQueue("DeadLetters", VISIBLE, { ...MAXIMUM, Threshold: 1 })],
   // 14 days less 4 that it may have spent in the first queue, and half of that: 5 days.
-  expect(alarm("DeadLettersExpiring")).toMatchObject({
-    MetricName: "ApproximateAgeOfOldestMessage",
-    Dimensions: queue("DeadLetters"),
-    Threshold: 432_000,
-    TreatMissingData: "ignore",
-  });
+  [
+    "DeadLettersExpiring",
+    "5 days",
+    ofQueue("DeadLetters", AGE, { ...MAXIMUM, Threshold: 432_000 }),
+  ],
+  [
+    "QueueAge", // backoff and visibility timeout together
+    "21 minutes, for 5",
+    ofQueue("Payments", AGE, { Period: 60, Threshold: 1261, EvaluationPeriods: 5 }),
+  ],
+  [
+    "KeepsFailing",
+    "six receives",
+    ofFunction("FailedReceive", { Statistic: "Maximum", Period: 900, Threshold: 6 }),
+  ],
+  ["Conflicts", "one conflict", ofFunction("Conflict")],
+  ["ConfigurationErrors", "one error", ofFunction("ConfigurationError")],
+  ["LeasesLost", "one lost lease", ofFunction("LeaseLost")],
+  ["Throttles", "one throttle", ofFunction("Throttles")],
+  ["Errors", "15 minutes of errors", ofFunction("Errors", { Period: 300, EvaluationPeriods: 3 })],
+])("%s fires at %s", (name, _, expected) => {
+  expect(alarm(name)).toMatchObject(expected);
 });
 
-test("a message older than backoff and visibility timeout together, for five minutes, is an alarm", () => {
-  expect(alarm("QueueAge")).toMatchObject({
-    MetricName: "ApproximateAgeOfOldestMessage",
-    Dimensions: queue("Payments"),
-    Period: 60,
-    Threshold: 1261,
-    EvaluationPeriods: 5,
-  });
+test.each([
+  ["InvalidMessages", "FILL(Invalid, 0) + FILL(Rejected, 0)"],
+  ["Takeovers", "IF(Takeover > 10 AND Takeover > 0.01 * NumberOfMessagesReceived, 1, 0)"],
+  [
+    "NoSuccess",
+    "IF(NumberOfMessagesReceived >= 10 AND FILL(Succeeded, 0) + FILL(Processing, 0) == 0, 1, 0)",
+  ],
+])("%s fires when %s is 1", (name, expected) => {
+  expect(expression(name)).toBe(expected);
+  expect(alarm(name)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
 });
 
-test("a message without an outcome after six receives is an alarm", () => {
-  expect(alarm("KeepsFailing")).toMatchObject({
-    Namespace: "PaymentWorker",
-    MetricName: "FailedReceive",
-    Dimensions: ofFunction,
-    Statistic: "Maximum",
-    Period: 900,
-    Threshold: 6,
-    EvaluationPeriods: 1,
-    TreatMissingData: "notBreaching",
-  });
-});
-
-test("with fewer receives than that, it is one before the last", () => {
+test("with fewer receives than six, a message that keeps failing is an alarm before its last", () => {
   const few = templateOf(() => ({
     timings: { ...TIMINGS, maxReceiveCount: 5, outageMs: 60_000 },
   }));
 
   const alarms = propertiesOf(few, "AWS::CloudWatch::Alarm") as unknown as Alarm[];
   expect(alarms.find(({ MetricName }) => MetricName === "FailedReceive")?.Threshold).toBe(4);
-});
-
-test.each([
-  ["Conflicts", "Conflict"],
-  ["ConfigurationErrors", "ConfigurationError"],
-  ["LeasesLost", "LeaseLost"],
-])("%s: one %s is an alarm", (name, metric) => {
-  expect(alarm(name)).toMatchObject({
-    Namespace: "PaymentWorker",
-    MetricName: metric,
-    Dimensions: ofFunction,
-    Statistic: "Sum",
-    Threshold: 1,
-    EvaluationPeriods: 1,
-    TreatMissingData: "notBreaching",
-  });
-});
-
-test("one refusal, by the worker or by Stripe, is an alarm", () => {
-  expect(expression("InvalidMessages")).toBe("FILL(Invalid, 0) + FILL(Rejected, 0)");
-  expect(alarm("InvalidMessages")).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
-});
-
-test("takeovers are an alarm above ten, and above one in a hundred deliveries", () => {
-  expect(expression("Takeovers")).toBe(
-    "IF(Takeover > 10 AND Takeover > 0.01 * NumberOfMessagesReceived, 1, 0)",
-  );
-});
-
-test("ten deliveries without a payment that succeeded or is being processed are an alarm", () => {
-  expect(expression("NoSuccess")).toBe(
-    "IF(NumberOfMessagesReceived >= 10 AND FILL(Succeeded, 0) + FILL(Processing, 0) == 0, 1, 0)",
-  );
-});
-
-test("one throttle is an alarm; errors are one after fifteen minutes", () => {
-  expect(alarm("Throttles")).toMatchObject({
-    MetricName: "Throttles",
-    Dimensions: ofFunction,
-    Threshold: 1,
-    EvaluationPeriods: 1,
-  });
-  expect(alarm("Errors")).toMatchObject({
-    MetricName: "Errors",
-    Dimensions: ofFunction,
-    Period: 300,
-    Threshold: 1,
-    EvaluationPeriods: 3,
-  });
 });
 
 test("every alarm begins at its threshold and says what to do", () => {
@@ -152,7 +116,7 @@ test("every alarm begins at its threshold and says what to do", () => {
   }
 });
 
-test("the topic that was given hears of every alarm and of its end; without one, nobody does", () => {
+test("the given topic is notified of every alarm and when it clears; without one, nobody is", () => {
   const topicArn = "arn:aws:sns:eu-west-1:111122223333:on-call";
   const wired = templateOf((stack) => ({
     alarmTopic: sns.Topic.fromTopicArn(stack, "Topic", topicArn),

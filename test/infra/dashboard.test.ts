@@ -59,7 +59,7 @@ test("its widgets fill the grid without an overlap", () => {
   expect(cells.size).toBe(24 * 24);
 });
 
-test("failures and refusals are split into a line for each kind and rule", () => {
+test("failures and invalid messages are split into a line per kind and rule", () => {
   expect(body).toContain(
     `SEARCH('{PaymentWorker,FunctionName,kind} MetricName=\\"TransientFailure\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
   );

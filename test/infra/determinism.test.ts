@@ -14,8 +14,8 @@ afterEach(() => {
   for (const output of outputs.splice(0)) rmSync(output, { recursive: true });
 });
 
-/** Synthesises both stages: each file that came out, with the hash of its bytes. */
-function synthesise(): Record<string, string> {
+/** Synthesizes both stages: each file that came out, with the hash of its bytes. */
+function synthesize(): Record<string, string> {
   const output = mkdtempSync(join(tmpdir(), "synth-"));
   outputs.push(output);
   const app = newApp(output);
@@ -36,14 +36,14 @@ function synthesise(): Record<string, string> {
 
 test("two syntheses are the same to the byte", () => {
   // In one line: CDK records the lines of code that made an output.
-  const [first, second] = [1, 2].map(() => synthesise());
+  const [first, second] = [1, 2].map(() => synthesize());
 
   expect(Object.keys(first ?? {})).toContain("PaymentWorker-prod.template.json");
   expect(second).toStrictEqual(first);
 });
 
 test("a redeployment keeps what holds data: these logical ids and names never change", () => {
-  synthesise();
+  synthesize();
   const file = join(outputs[0] ?? "", "PaymentWorker-prod.template.json");
   const resources: Record<string, { Type: string; Properties: Record<string, unknown> }> =
     JSON.parse(readFileSync(file, "utf8")).Resources;

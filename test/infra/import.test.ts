@@ -71,7 +71,7 @@ test("a topic and a rule that send to an encrypted queue may use its key", () =>
   });
 });
 
-test("the app of docs/deploy.md synthesises as it stands there, with the outputs that the commands read", async () => {
+test("the app of docs/deploy.md synthesizes as it stands there, with the outputs that the commands read", async () => {
   const page = await readFile(join(ROOT, "docs", "deploy.md"), "utf8");
   const [, snippet = ""] = /```ts\n([\s\S]+?)```/.exec(page) ?? [];
   const folder = await mkdtemp(join(tmpdir(), "own-app-"));

@@ -55,13 +55,13 @@ const RULES: {
   },
 ];
 
-test.each(RULES)("timings that keep $rule are synthesised", ({ holds }) => {
+test.each(RULES)("timings that keep $rule are synthesized", ({ holds }) => {
   expect(() => paymentWorker(new Stack(newApp(), "Stack"), { timings: holds })).not.toThrow();
 });
 
 test.each(RULES)("timings that break $rule stop synthesis and say so", ({ broken, says }) => {
-  const synthesise = () => paymentWorker(new Stack(newApp(), "Stack"), { timings: broken });
+  const synthesize = () => paymentWorker(new Stack(newApp(), "Stack"), { timings: broken });
 
-  expect(synthesise).toThrow(says);
-  expect(synthesise).toThrow(/^Stack\/PaymentWorker breaks \d+ rule/);
+  expect(synthesize).toThrow(says);
+  expect(synthesize).toThrow(/^Stack\/PaymentWorker breaks \d+ rule/);
 });
