@@ -189,7 +189,7 @@ test("docs/scale.md says what the plan says", () => {
   }
   const slow = Object.values(planFor({ ...STRIPE_DEFAULT, rate: 1 }).costs);
   expect(page).toContain(
-    `$${slow.reduce((sum, cost) => sum + cost, 0).toFixed(2)} a million at one`,
+    `$${slow.reduce((sum, cost) => sum + cost, 0).toFixed(2)} per million at one`,
   );
   expect(page).toContain("| $0.93 | $1.64 | $0.60 | $0.60 | $3.78 |"); // as above
   expect(limitsOf(largest, planFor(largest)).map(({ reachedAt }) => reachedAt)).toEqual([
