@@ -1,7 +1,8 @@
-// Minutes in AWS are seconds here, and every rule of lib/timing/timing.ts still holds: a run by other
+// Minutes in AWS are seconds here, and every rule of lib/timing/ still holds: a run by other
 // rules than the deployed ones shows nothing.
-import { DEFAULT_TIMINGS, timingVariables, violations } from "../lib/timing/timing.ts";
-import type { Timings } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS, violations } from "../lib/timing/payments.ts";
+import type { Timings } from "../lib/timing/payments.ts";
+import { timingVariables } from "../lib/timing/variables.ts";
 import type { WorkerSettings } from "../local/payment-worker.ts";
 
 const LAPTOP: Timings = {
@@ -10,8 +11,8 @@ const LAPTOP: Timings = {
   backoffBaseMs: 1_000, // SQS counts visibility in whole seconds
   backoffCapMs: 1_000,
   batchWindowMs: 0,
-  stripeRequestsPerSecond: 25, // the local Stripe has no limit of its own
-  chargeLatencyMs: 500,
+  apiRequestsPerSecond: 25, // the local Stripe has no limit of its own
+  apiLatencyMs: 500,
 };
 
 export const DEMO: Timings = {
@@ -57,7 +58,7 @@ export const SOAK: Timings = {
   reservedConcurrency: 4,
   maxReceiveCount: 6,
   outageMs: 5_000,
-  stripeRequestsPerSecond: 50,
+  apiRequestsPerSecond: 50,
 };
 
 /** @throws Error when the timings break a rule */

@@ -1,74 +1,83 @@
-// The payment worker: reads its environment once, composes, and exports the handler, and what Lambda
-// does before the first batch.
+// The payment worker: reads its environment once, composes, and exports the handler and the warm-up.
 
 import { randomUUID } from "node:crypto";
 
-import { addressOf, dynamoDb, secretsManager, sqs } from "../lib/aws/clients.ts";
+import { createDynamoDb, createSecretsManager, createSqs, endpointOf } from "../lib/aws/clients.ts";
 import { recordsTable } from "../lib/aws/records-table.ts";
 import { httpsConnections } from "../lib/lambda/connections.ts";
-import { readEnvironment } from "../lib/lambda/environment.ts";
-import { rehearse } from "../lib/lambda/warm-up.ts";
-import { sqsHandler } from "../lib/sqs/handler.ts";
+import type { LogLine } from "../lib/lambda/emf.ts";
+import {
+  readCredentials,
+  readDynamoDbEndpoint,
+  readEnvironment,
+} from "../lib/lambda/environment.ts";
+import { createPaymentHandler } from "../lib/lambda/payment-handler.ts";
+import type { PaymentHandlerDeps } from "../lib/lambda/payment-handler.ts";
+import { warmUpPayments } from "../lib/lambda/payment-warm-up.ts";
+import { createWarmUp } from "../lib/lambda/warm-up.ts";
 import { fixedKey, secretKeys } from "../lib/stripe/api-key.ts";
 import { stripeCharges } from "../lib/stripe/charges.ts";
 
 const environment = readEnvironment(process.env);
-const { timings, stripeKey, stripeBase } = environment;
+const { timings, stripeKey, stripeBase, functionName } = environment;
+const { callTimeoutMs } = timings;
 const now = Date.now;
+
 const connections = httpsConnections(now);
 const httpsAgent = connections.agent;
-const table = dynamoDb(timings, { httpsAgent });
-
+const aws = { credentials: readCredentials(process.env), callTimeoutMs };
+const dynamoDb = createDynamoDb({
+  ...aws,
+  httpsAgent,
+  endpoint: readDynamoDbEndpoint(process.env),
+});
 const keys =
   "key" in stripeKey
     ? fixedKey(stripeKey.key)
-    : secretKeys(secretsManager(timings), stripeKey.secretArn, timings.callTimeoutMs, now);
+    : secretKeys(createSecretsManager(aws), stripeKey.secretArn, callTimeoutMs, now);
 
-// Straight to stdout: the console would wrap the line, and its metrics would not be found.
-const write = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
-
-/** `elsewhere` takes the place of DynamoDB, SQS and Stripe. */
-function compose(elsewhere?: URL) {
-  const endpoint = elsewhere?.href;
-  return sqsHandler({
-    records: recordsTable(
-      elsewhere ? dynamoDb(timings, { endpoint }) : table,
-      environment.recordsTable,
-    ),
-    charges: elsewhere
-      ? stripeCharges(fixedKey("sk_test_rehearsal"), elsewhere)
-      : stripeCharges(keys, stripeBase, httpsAgent),
-    queue: { client: sqs(timings, { endpoint, httpsAgent }), url: environment.queueUrl },
-    functionName: environment.functionName,
+function compose(services: Pick<PaymentHandlerDeps, "records" | "charges" | "queue" | "write">) {
+  return createPaymentHandler({
+    ...services,
+    functionName,
     timings,
     now,
     random: Math.random,
     newOwner: randomUUID,
-    write: elsewhere ? (line) => void JSON.stringify(line) : write,
   });
 }
 
-export const handler = compose();
+// Straight to stdout: the console would wrap the line, and its metrics would not be found.
+const write = (line: LogLine) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-const WARM_UP_MS = 3_000;
+export const handler = compose({
+  records: recordsTable(dynamoDb, environment.recordsTable),
+  charges: stripeCharges(keys, stripeBase, httpsAgent),
+  queue: { client: createSqs({ ...aws, httpsAgent }), url: environment.queueUrl },
+  write,
+});
 
-/** Opens a connection for each message of a batch, where TLS makes that worth it. */
-async function connect(address: URL): Promise<void> {
-  if (address.protocol !== "https:") return;
-  await connections.open(address, Math.min(environment.batchSize, 10), WARM_UP_MS);
-}
+const connect = (address: URL, timeoutMs: number) =>
+  connections.open(address, Math.min(environment.batchSize, 10), timeoutMs);
 
-/** Makes the first batch faster, and cannot fail: what goes wrong here shows in the log. */
-export async function warmUp(): Promise<void> {
-  const results = await Promise.allSettled([
-    keys.get(),
-    connect(stripeBase),
-    addressOf(table).then(connect),
-    rehearse(compose, WARM_UP_MS),
-  ]);
-  for (const result of results) {
-    if (result.status === "fulfilled") continue;
-    const reason = result.reason instanceof Error ? result.reason.message : "unknown";
-    write({ level: "WARN", message: `the first batch will be slower: ${reason}` });
-  }
-}
+export const warmUp = createWarmUp(
+  {
+    ...warmUpPayments(now()),
+    compose: (stub) =>
+      compose({
+        records: recordsTable(
+          createDynamoDb({ ...aws, endpoint: stub.href }),
+          environment.recordsTable,
+        ),
+        charges: stripeCharges(fixedKey("sk_test_warmup"), stub),
+        queue: { client: createSqs({ ...aws, endpoint: stub.href }), url: environment.queueUrl },
+        write: (line) => void JSON.stringify(line),
+      }),
+  },
+  [
+    () => keys.get(),
+    (timeoutMs) => connect(stripeBase, timeoutMs),
+    async (timeoutMs) => connect(await endpointOf(dynamoDb), timeoutMs),
+  ],
+  write,
+);

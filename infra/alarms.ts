@@ -6,7 +6,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
-import type { Timings } from "../lib/timing/timing.ts";
+import type { Timings } from "../lib/timing/payments.ts";
 import { count, maximum } from "./metrics.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 

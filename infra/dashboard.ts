@@ -5,8 +5,8 @@ import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 
+import type { MetricName } from "../lib/metrics.ts";
 import { claimToComplete, count, countBy } from "./metrics.ts";
-import type { WorkerMetric } from "./metrics.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 
 export interface DashboardProps {
@@ -25,7 +25,7 @@ export function dashboard(
 ): cloudwatch.Dashboard {
   const { worker, table, alarms } = props;
   const { queue, deadLetterQueue } = worker.queues;
-  const counts = (...names: WorkerMetric[]) => names.map((name) => count(worker, name, PERIOD));
+  const counts = (...names: MetricName[]) => names.map((name) => count(worker, name, PERIOD));
   const maximum = { period: PERIOD, statistic: "Maximum" };
   const total = { period: PERIOD, statistic: "Sum" };
 

@@ -3,32 +3,14 @@
 import type { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 
+import { METRICS_NAMESPACE } from "../lib/metrics.ts";
+import type { MetricDimension, MetricName } from "../lib/metrics.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
-
-/** The namespace of the metrics that the worker writes into its log, each for its function. */
-const NAMESPACE = "PaymentWorker";
-
-export type WorkerMetric =
-  | "Succeeded"
-  | "Processing"
-  | "RequiresAction"
-  | "Declined"
-  | "Duplicate"
-  | "Takeover"
-  | "InProgress"
-  | "LeaseLost"
-  | "NotStarted"
-  | "Invalid"
-  | "Conflict"
-  | "Rejected"
-  | "TransientFailure"
-  | "FailedReceive"
-  | "ConfigurationError";
 
 /** How often something happened in a period. */
 export function count(
   worker: QueueConsumer,
-  metricName: WorkerMetric,
+  metricName: MetricName,
   period: Duration,
 ): cloudwatch.Metric {
   return workerMetric(worker, { metricName, period, statistic: "Sum" });
@@ -37,7 +19,7 @@ export function count(
 /** The greatest value in a period. */
 export function maximum(
   worker: QueueConsumer,
-  metricName: WorkerMetric,
+  metricName: MetricName,
   period: Duration,
 ): cloudwatch.Metric {
   return workerMetric(worker, { metricName, period, statistic: "Maximum" });
@@ -60,11 +42,11 @@ export function claimToComplete(
 /** A counter split by one more dimension: every value that occurred is a line of its own. */
 export function countBy(
   worker: QueueConsumer,
-  metricName: WorkerMetric,
-  dimension: "rule" | "kind",
+  metricName: MetricName,
+  dimension: MetricDimension,
   period: Duration,
 ): cloudwatch.MathExpression {
-  const schema = `{${NAMESPACE},FunctionName,${dimension}}`;
+  const schema = `{${METRICS_NAMESPACE},FunctionName,${dimension}}`;
   const where = `MetricName="${metricName}" FunctionName="${worker.function.functionName}"`;
   return new cloudwatch.MathExpression({
     expression: `SEARCH('${schema} ${where}', 'Sum', ${period.toSeconds()})`,
@@ -79,7 +61,7 @@ function workerMetric(
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({
     ...props,
-    namespace: NAMESPACE,
+    namespace: METRICS_NAMESPACE,
     dimensionsMap: { FunctionName: worker.function.functionName },
   });
 }

@@ -10,8 +10,9 @@ import type * as sns from "aws-cdk-lib/aws-sns";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import { DEFAULT_TIMINGS, timingVariables, violations } from "../lib/timing/timing.ts";
-import type { Timings } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS, violations } from "../lib/timing/payments.ts";
+import type { Timings } from "../lib/timing/payments.ts";
+import { timingVariables } from "../lib/timing/variables.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
 import { allow } from "./execution-role.ts";
@@ -60,10 +61,9 @@ export class PaymentWorker extends Construct {
     const broken = violations(timings);
     if (broken.length > 0) {
       throw new Error(
-        [
-          `${this.node.path} breaks ${broken.length} rule(s) of lib/timing/timing.ts:`,
-          ...broken,
-        ].join("\n- "),
+        [`${this.node.path} breaks ${broken.length} rule(s) of lib/timing/:`, ...broken].join(
+          "\n- ",
+        ),
       );
     }
     if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic) {

@@ -5,7 +5,7 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import type { Timings } from "../lib/timing/timing.ts";
+import type { Timings } from "../lib/timing/payments.ts";
 import { allow } from "./execution-role.ts";
 import { lambdaFunction } from "./lambda-function.ts";
 import type { FunctionProps } from "./lambda-function.ts";

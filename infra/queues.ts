@@ -6,7 +6,7 @@ import type * as kms from "aws-cdk-lib/aws-kms";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { Timings } from "../lib/timing/timing.ts";
+import type { Timings } from "../lib/timing/payments.ts";
 
 export type QueueTimings = Pick<
   Timings,

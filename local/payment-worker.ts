@@ -18,7 +18,7 @@ export type WorkerSettings = {
 
 /**
  * Shorter than in AWS, in the same proportions, so that a laptop shows in seconds what takes minutes
- * there. They keep the rules of lib/timing/timing.ts; a test holds them to it.
+ * there. They keep the rules of lib/timing/; a test holds them to it.
  */
 export const LOCAL_WORKER: Readonly<WorkerSettings> = {
   functionTimeoutMs: 6_500,

@@ -1,7 +1,7 @@
 // npm run capacity: what a rate of payments needs and costs, and which limit is hit first.
 
 import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
 import { planFor } from "./capacity/plan.ts";
 import type { Load } from "./capacity/plan.ts";
@@ -12,8 +12,8 @@ Settings, costs and limits for a load of payments.
   npm run capacity -- --rate 15
 
   --rate         payments a second, 0.001 to 100000
-  --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.chargeLatencyMs})
-  --stripe-rate  PaymentIntent creates a second that Stripe allows (${DEFAULT_TIMINGS.stripeRequestsPerSecond}, its default)
+  --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.apiLatencyMs})
+  --stripe-rate  PaymentIntent creates a second that Stripe allows (${DEFAULT_TIMINGS.apiRequestsPerSecond}, its default)
   --duplicates   messages that arrive again, in % of the payments (1)
   --retries      charges that fail in passing and are tried again, in % of the payments (1)
 `;
@@ -21,8 +21,8 @@ Settings, costs and limits for a load of payments.
 await runCommand(async () => {
   const { values } = readArguments(HELP, {
     rate: { type: "string" },
-    latency: { type: "string", default: String(DEFAULT_TIMINGS.chargeLatencyMs) },
-    "stripe-rate": { type: "string", default: String(DEFAULT_TIMINGS.stripeRequestsPerSecond) },
+    latency: { type: "string", default: String(DEFAULT_TIMINGS.apiLatencyMs) },
+    "stripe-rate": { type: "string", default: String(DEFAULT_TIMINGS.apiRequestsPerSecond) },
     duplicates: { type: "string", default: "1" },
     retries: { type: "string", default: "1" },
   });

@@ -1,6 +1,6 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
 import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { invokeOnce } from "../local/function-host/invoke-once.ts";
 import { paymentWorker } from "../local/payment-worker.ts";
 import { startStack } from "../local/stack.ts";

@@ -4,7 +4,7 @@ import { lastLine } from "../chaos/harness/report.ts";
 import { isKept, reachVerdict } from "../chaos/harness/verdict.ts";
 import type { Sent } from "../chaos/harness/verdict.ts";
 import { decodeMessage } from "../lib/message/decode.ts";
-import { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import type { Stack } from "../local/stack.ts";
 
 /** Follows the stack. Stop its worker before you call what is returned. */

@@ -3,13 +3,13 @@
 
 import type { SeededBug } from "./seeded-bugs/load-worker.ts";
 
-const ACKNOWLEDGED = 'case "duplicate":\n      return undefined;';
+const ACKNOWLEDGED = 'case "duplicate":\n      return { kind: "acknowledge" };';
 
 const acknowledging = (decision: string): SeededBug["edits"] => [
   {
-    file: "sqs/batch.ts",
+    file: "lambda/payment-handler.ts",
     find: ACKNOWLEDGED,
-    replace: `case "duplicate":\n    case "${decision}":\n      return undefined;`,
+    replace: `case "duplicate":\n    case "${decision}":\n      return { kind: "acknowledge" };`,
   },
 ];
 
@@ -53,8 +53,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "Money has moved and the table does not know: a repeat would find an unfinished claim, and no message is left to finish it.",
     edits: one(
       "payments/protocol.ts",
-      "answer.outcome, timeLeftMs(timings, deadline));",
-      "answer.outcome, timeLeftMs(timings, deadline)).catch(() => true);",
+      "answer.outcome, deadline.tableCallMs());",
+      "answer.outcome, deadline.tableCallMs()).catch(() => true);",
     ),
   },
   {
@@ -193,8 +193,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson:
       "It uses up its receives while the claim is live, and reaches the dead-letter queue although nothing is wrong with it.",
     edits: one(
-      "sqs/batch.ts",
-      "Math.max(1, Math.ceil((ending.leaseExpiresAt - now) / 1_000))",
+      "sqs/visibility.ts",
+      "Math.max(1, Math.ceil(Math.min(disposition.time - now, LONGEST_WAIT_MS) / 1_000))",
       "0",
     ),
   },
@@ -202,9 +202,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "retries without backing off",
     lesson: "An outage at Stripe uses up every message's receives.",
     edits: one(
-      "sqs/batch.ts",
-      "backoffCeilingMs(timings, delivery.receiveCount)",
-      "timings.backoffBaseMs",
+      "sqs/visibility.ts",
+      "backoffCeilingMs(backoff, receiveCount)",
+      "backoff.backoffBaseMs",
     ),
   },
 
@@ -215,9 +215,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "The producer's retry, and a redrive, get another MessageId: the same payment is another one.",
     shows: "one_charge",
     edits: one(
-      "sqs/batch.ts",
-      "runOnce(decoded.message)",
-      "runOnce({ ...decoded.message, id: delivery.sqsMessageId })",
+      "lambda/payment-handler.ts",
+      "chargeRequest(decoded.message)",
+      "chargeRequest({ ...decoded.message, id: delivery.sqsMessageId })",
     ),
   },
   {
@@ -252,7 +252,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: "scales the amount",
     lesson: "Amounts are minor units already.",
-    edits: one("payments/charge.ts", "amount: payment.amount", "amount: payment.amount * 100"),
+    edits: one(
+      "payments/charge.ts",
+      "return {\n    amount,",
+      "return {\n    amount: amount * 100,",
+    ),
   },
   {
     name: "rounds an amount with decimals",
@@ -268,11 +272,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson: "The second finds the claim of the first, its own worker's, and burns a receive.",
     edits: [
       {
-        file: "sqs/batch.ts",
-        find: "if (same) return same.ending.then(endingOfCopy);",
+        file: "sqs/once-per-key.ts",
+        find: "if (same) return { result: await same.result, copy: true };",
         replace: "",
       },
-      { file: "sqs/batch.ts", find: "before ? before.then(run) : run()", replace: "run()" },
+      {
+        file: "sqs/once-per-key.ts",
+        find: "before ? before.then(run, run) : run()",
+        replace: "run()",
+      },
     ],
   },
 
@@ -360,8 +368,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson: "Not to know whether a charge exists is not to know that there is none.",
     edits: one(
       "payments/protocol.ts",
-      'if (found.kind !== "none") return found;',
-      'if (found.kind === "outcome") return found;',
+      'if (found.kind !== "none") return { answer: found, lookedUp };',
+      'if (found.kind === "outcome") return { answer: found, lookedUp };',
     ),
   },
   {

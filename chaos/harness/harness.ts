@@ -7,7 +7,7 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 
-import type { Timings } from "../../lib/timing/timing.ts";
+import type { Timings } from "../../lib/timing/payments.ts";
 import { paymentWorker } from "../../local/payment-worker.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack } from "../../local/stack.ts";

@@ -5,8 +5,8 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import { readEnvironment } from "../../lib/lambda/environment.ts";
-import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing/timing.ts";
-import type { WorkerTimings } from "../../lib/timing/timing.ts";
+import { DEFAULT_WORKER_TIMINGS } from "../../lib/timing/payments.ts";
+import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { UsageError } from "../terminal/command.ts";
 import type { Target } from "./target.ts";
 

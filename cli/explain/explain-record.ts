@@ -1,6 +1,6 @@
 // An idempotency record in words: what was done, and what will happen next.
 import type { IdempotencyRecord, Outcome } from "../../lib/payments/record.ts";
-import type { WorkerTimings } from "../../lib/timing/timing.ts";
+import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { reasonOfAttempt } from "../queue/reason.ts";
 import { instant } from "../terminal/print.ts";
 

@@ -3,7 +3,7 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import { decodeMessage } from "../../lib/message/decode.ts";
-import type { WorkerTimings } from "../../lib/timing/timing.ts";
+import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { sqsFor, tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
 import { need } from "../clients/target.ts";

@@ -8,15 +8,20 @@ import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
-import type { WorkerTimings } from "../timing/timing.ts";
-
-type Options = { endpoint?: string | undefined; httpsAgent?: Agent };
+export type AwsSettings = {
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+  /** One call in total, in ms. */
+  callTimeoutMs: number;
+  /** Another address than the one that the SDK finds. */
+  endpoint?: string | undefined;
+  httpsAgent?: Agent;
+};
 
 /** Three tries within `callTimeoutMs`; the caller's abort signal bounds them all together. */
-function settings({ callTimeoutMs }: WorkerTimings, { endpoint, httpsAgent }: Options) {
+function configuration({ credentials, callTimeoutMs, endpoint, httpsAgent }: AwsSettings) {
   const requestTimeout = Math.ceil(callTimeoutMs / 3);
   return {
-    credentials: credentials(process.env),
+    credentials,
     ...(endpoint !== undefined && { endpoint }),
     maxAttempts: 3,
     requestHandler: {
@@ -28,41 +33,24 @@ function settings({ callTimeoutMs }: WorkerTimings, { endpoint, httpsAgent }: Op
   };
 }
 
-/**
- * What Lambda hands over from the function's role: valid for longer than the process lives, so
- * there is nothing to refresh, and the SDK's chain of providers stays out of the bundle.
- * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
- *
- * @throws Error when they are missing, at the cold start
- */
-function credentials(variables: Record<string, string | undefined>) {
-  const accessKeyId = variables["AWS_ACCESS_KEY_ID"];
-  const secretAccessKey = variables["AWS_SECRET_ACCESS_KEY"];
-  const sessionToken = variables["AWS_SESSION_TOKEN"];
-  if (!accessKeyId || !secretAccessKey) {
-    throw new Error(
-      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
-    );
-  }
-  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
-}
-
-export function dynamoDb(timings: WorkerTimings, options: Options = {}): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(settings(timings, options)), {
+export function createDynamoDb(settings: AwsSettings): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(new DynamoDBClient(configuration(settings)), {
     marshallOptions: { removeUndefinedValues: true },
   });
 }
 
-/** Where the SDK finds DynamoDB: in the client's region, or where the environment says. */
-export async function addressOf({ config }: DynamoDBDocumentClient): Promise<URL> {
-  const named = process.env["AWS_ENDPOINT_URL_DYNAMODB"] ?? process.env["AWS_ENDPOINT_URL"];
-  return named ? new URL(named) : config.endpointProvider({ Region: await config.region() }).url;
+/** Where the client's requests go. */
+export async function endpointOf({ config }: DynamoDBDocumentClient): Promise<URL> {
+  const given = await config.endpoint?.();
+  if (!given) return config.endpointProvider({ Region: await config.region() }).url;
+  const { protocol, hostname, port } = given;
+  return new URL(`${protocol}//${hostname}${port ? `:${port}` : ""}`);
 }
 
-export function sqs(timings: WorkerTimings, options: Options = {}): SQSClient {
-  return new SQSClient(settings(timings, options));
+export function createSqs(settings: AwsSettings): SQSClient {
+  return new SQSClient(configuration(settings));
 }
 
-export function secretsManager(timings: WorkerTimings): SecretsManagerClient {
-  return new SecretsManagerClient(settings(timings, {}));
+export function createSecretsManager(settings: AwsSettings): SecretsManagerClient {
+  return new SecretsManagerClient(configuration(settings));
 }

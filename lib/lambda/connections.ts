@@ -13,7 +13,7 @@ export type Connections = {
   /** Keeps connections alive, and takes those that `open` has made first. */
   agent: Agent;
   /**
-   * Opens `count` connections to the host of an https address.
+   * Opens `count` connections to the host of an address, where TLS makes that worth it.
    *
    * @throws Error when one of them is not open after `timeoutMs`
    */
@@ -54,7 +54,8 @@ export function httpsConnections(now: () => number): Connections {
 
   return {
     agent,
-    async open({ hostname, port }, count, timeoutMs) {
+    async open({ protocol, hostname, port }, count, timeoutMs) {
+      if (protocol !== "https:") return;
       const openings = Array.from({ length: count }, () =>
         openOne(hostname, Number(port || 443), timeoutMs),
       );

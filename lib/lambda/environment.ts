@@ -1,13 +1,13 @@
-// The worker's environment variables, read and validated once, at the cold start.
+// Environment variables, read and validated once, at the cold start. Secret values never appear in
+// an error; each is one sentence that names the variable and the rule.
 
-import {
-  DEFAULT_TIMINGS,
-  DEFAULT_WORKER_TIMINGS,
-  MAX_BATCH_SIZE,
-  TIMING_VARIABLES,
-  workerViolations,
-} from "../timing/timing.ts";
-import type { WorkerTimings } from "../timing/timing.ts";
+import type { AwsSettings } from "../aws/clients.ts";
+import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS, workerViolations } from "../timing/payments.ts";
+import type { WorkerTimings } from "../timing/payments.ts";
+import { MAX_BATCH_SIZE } from "../timing/queue.ts";
+import { TIMING_VARIABLES } from "../timing/variables.ts";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 export type Environment = {
   recordsTable: string;
@@ -23,19 +23,14 @@ export type Environment = {
 };
 
 /**
- * Reads the worker's environment. Secret values never appear in an error.
+ * Reads the payment worker's environment.
  *
- * @throws Error with one sentence that names the variable and the rule.
+ * @throws Error with a sentence for the operator
  */
-export function readEnvironment(variables: Record<string, string | undefined>): Environment {
-  const required = (name: string): string => {
-    const value = variables[name];
-    if (!value) throw new Error(`${name} is not set: the worker cannot start without it.`);
-    return value;
-  };
+export function readEnvironment(variables: Variables): Environment {
   return {
-    recordsTable: required("RECORDS_TABLE"),
-    queueUrl: url("QUEUE_URL", required("QUEUE_URL")).href,
+    recordsTable: required(variables, "RECORDS_TABLE"),
+    queueUrl: url("QUEUE_URL", required(variables, "QUEUE_URL")).href,
     stripeKey: readStripeKey(variables),
     stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
     functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker",
@@ -44,7 +39,36 @@ export function readEnvironment(variables: Record<string, string | undefined>): 
   };
 }
 
-function readStripeKey(variables: Record<string, string | undefined>): Environment["stripeKey"] {
+/** Where DynamoDB is, when the environment names another address than the region's. */
+export function readDynamoDbEndpoint(variables: Variables): string | undefined {
+  return variables["AWS_ENDPOINT_URL_DYNAMODB"] || variables["AWS_ENDPOINT_URL"] || undefined;
+}
+
+/**
+ * What Lambda hands over from the function's role: valid for longer than the process lives, so
+ * there is nothing to refresh, and the SDK's chain of providers stays out of the bundle.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
+ *
+ * @throws Error when they are missing
+ */
+export function readCredentials(variables: Variables): AwsSettings["credentials"] {
+  const accessKeyId = variables["AWS_ACCESS_KEY_ID"];
+  const secretAccessKey = variables["AWS_SECRET_ACCESS_KEY"];
+  const sessionToken = variables["AWS_SESSION_TOKEN"];
+  if (!accessKeyId || !secretAccessKey) {
+    throw new Error(
+      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
+    );
+  }
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+}
+
+function required(variables: Variables, name: string): string {
+  const value = variables[name];
+  if (!value) throw new Error(`${name} is not set: the function cannot start without it.`);
+  return value;
+}
+function readStripeKey(variables: Variables): Environment["stripeKey"] {
   const secretArn = variables["STRIPE_SECRET_ARN"];
   const key = variables["STRIPE_API_KEY"];
   if (secretArn && key) {
@@ -65,7 +89,7 @@ function readBatchSize(value: string): number {
   );
 }
 
-function readTimings(variables: Record<string, string | undefined>): WorkerTimings {
+function readTimings(variables: Variables): WorkerTimings {
   const timings = { ...DEFAULT_WORKER_TIMINGS };
   for (const [key, variable] of Object.entries(TIMING_VARIABLES)) {
     const value = variables[variable];

@@ -1,147 +1,134 @@
-// One log line for each delivery's end, which is its metrics too: CloudWatch's embedded metric
-// format rides on the same JSON.
-// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+// One log line for each delivery's end, which is its metrics too.
 
 import { explainViolation } from "../message/invalid.ts";
+import type { Decision, DeliveryResult } from "../payments/delivery-result.ts";
 import type { AttemptError, Outcome } from "../payments/record.ts";
-import type { Result } from "../sqs/batch.ts";
+import type { Delivery } from "../sqs/delivery.ts";
+import { count, embedMetrics } from "./emf.ts";
+import type { LogLine, Metric } from "./emf.ts";
+import type { Times } from "./timed.ts";
 
-export const METRICS_NAMESPACE = "PaymentWorker";
-
-export type LogLine = { [field: string]: unknown };
-
-type Metric = {
-  name: string;
-  unit: "Count" | "Milliseconds";
-  value: number;
-  /** A field of the line by which the metric is split, beside its total. */
-  by?: "rule" | "kind";
+export type Delivered = {
+  delivery: Delivery;
+  messageId?: string;
+  traceId?: string;
+  result: DeliveryResult;
+  times: Times;
 };
 
-type Told = {
+/** The line that reports how a delivery ended. It holds ids and codes, never a message's values. */
+export function paymentLine(
+  { delivery, messageId, traceId, result, times }: Delivered,
+  { now, functionName, requestId }: { now: number; functionName: string; requestId: string },
+): LogLine {
+  const { level, message, fields, metrics } = entryOf(result);
+  const { claimMs = 0, chargeMs = 0, completeMs = 0 } = times;
+  const all: Metric[] = [...metrics];
+  if (result.decision === "completed") {
+    const value = claimMs + chargeMs + completeMs;
+    all.push({ name: "ClaimToComplete", unit: "Milliseconds", value });
+  }
+  if (result.decision === "transient") {
+    all.push({ name: "FailedReceive", unit: "Count", value: delivery.receiveCount });
+  }
+  if (result.takeover) all.push(count("Takeover"));
+  if (result.lookedUp) all.push(count("Lookup"));
+  return {
+    timestamp: new Date(now).toISOString(),
+    level,
+    message,
+    decision: result.decision,
+    messageId,
+    traceId: traceId ?? delivery.xRayTraceId,
+    receiveCount: delivery.receiveCount,
+    sqsMessageId: delivery.sqsMessageId,
+    requestId,
+    attempt: result.attempt,
+    takeover: result.takeover,
+    lookedUp: result.lookedUp,
+    stripeRequestId: result.stripeRequestId,
+    claimMs: times.claimMs,
+    chargeMs: times.chargeMs,
+    completeMs: times.completeMs,
+    ...fields,
+    ...embedMetrics(all, functionName, now),
+  };
+}
+
+type Entry = {
   level: "INFO" | "WARN" | "ERROR";
   message: string;
   fields?: LogLine;
   metrics: Metric[];
 };
 
-/** The line that tells how a delivery ended. It holds ids and codes, never a message's values. */
-export function reportLine(
-  result: Result,
-  { now, functionName, requestId }: { now: number; functionName: string; requestId: string },
-): LogLine {
-  const { delivery, messageId, traceId, ending } = result;
-  const { level, message, fields, metrics } = tell(ending);
-  if (ending.decision === "transient") {
-    metrics.push({ name: "FailedReceive", unit: "Count", value: delivery.receiveCount });
-  }
-  if (ending.takeover) metrics.push(count("Takeover"));
-  if (ending.lookedUp) metrics.push(count("Lookup"));
-  return {
-    timestamp: new Date(now).toISOString(),
-    level,
-    message,
-    decision: ending.decision,
-    messageId,
-    traceId: traceId ?? delivery.xRayTraceId,
-    receiveCount: delivery.receiveCount,
-    sqsMessageId: delivery.sqsMessageId,
-    requestId,
-    attempt: ending.attempt,
-    takeover: ending.takeover,
-    lookedUp: ending.lookedUp,
-    stripeRequestId: ending.stripeRequestId,
-    claimMs: ending.claimMs,
-    chargeMs: ending.chargeMs,
-    completeMs: ending.completeMs,
-    ...fields,
-    FunctionName: functionName,
-    ...embed(metrics, now),
-  };
-}
+type Of<D extends Decision> = Extract<DeliveryResult, { decision: D }>;
 
-function tell(ending: Result["ending"]): Told {
-  switch (ending.decision) {
-    case "completed": {
-      const { claimMs = 0, chargeMs = 0, completeMs = 0 } = ending;
-      const value = claimMs + chargeMs + completeMs;
-      return {
-        level: "INFO",
-        message: `charge ${ending.outcome.result}`,
-        fields: outcomeFields(ending.outcome),
-        metrics: [
-          count(OUTCOME_METRICS[ending.outcome.result]),
-          { name: "ClaimToComplete", unit: "Milliseconds", value },
-        ],
-      };
-    }
-    case "duplicate":
-      return {
-        level: "INFO",
-        message: `duplicate: the outcome is ${ending.outcome.result} already`,
-        fields: outcomeFields(ending.outcome),
-        metrics: [count("Duplicate")],
-      };
-    case "in_progress":
-      return {
-        level: "INFO",
-        message: "another worker holds the claim",
-        metrics: [count("InProgress")],
-      };
-    case "lease_lost":
-      return {
-        level: "WARN",
-        message: "another worker took the claim over before it completed",
-        metrics: [count("LeaseLost")],
-      };
-    case "not_started":
-      return {
-        level: "WARN",
-        message: "too close to the deadline to begin",
-        metrics: [count("NotStarted")],
-      };
-    case "invalid":
-      return {
-        level: "ERROR",
-        message: `invalid: ${explainViolation(ending.violation)}`,
-        fields: ending.violation,
-        metrics: [count("Invalid", "rule")],
-      };
-    case "conflict":
-      return {
-        level: "ERROR",
-        message: ending.error
-          ? "conflict: Stripe knows this message id with another payment"
-          : "conflict: this message id was claimed for another payment",
-        fields: errorFields(ending.error),
-        metrics: [count("Conflict")],
-      };
-    case "rejected":
-      return {
-        level: "ERROR",
-        message: "Stripe rejected the request as invalid",
-        fields: errorFields(ending.error),
-        metrics: [count("Rejected")],
-      };
-    case "transient": {
-      const failure = count("TransientFailure", "kind");
-      if (ending.error.kind === "stripe_configuration") {
-        return {
-          level: "ERROR",
-          message:
-            "Stripe refused the API key, or there is none: check the secret and the key's permissions",
-          fields: errorFields(ending.error),
-          metrics: [failure, count("ConfigurationError")],
-        };
-      }
-      return {
-        level: "WARN",
-        message: `no outcome yet: ${ending.error.kind}`,
-        fields: errorFields(ending.error),
-        metrics: [failure],
-      };
-    }
-  }
+const ENTRIES: { [D in Decision]: (result: Of<D>) => Entry } = {
+  completed: ({ outcome }) => ({
+    level: "INFO",
+    message: `charge ${outcome.result}`,
+    fields: outcomeFields(outcome),
+    metrics: [count(OUTCOME_METRICS[outcome.result])],
+  }),
+  duplicate: ({ outcome }) => ({
+    level: "INFO",
+    message: `duplicate: the outcome is ${outcome.result} already`,
+    fields: outcomeFields(outcome),
+    metrics: [count("Duplicate")],
+  }),
+  in_progress: () => ({
+    level: "INFO",
+    message: "another worker holds the claim",
+    metrics: [count("InProgress")],
+  }),
+  lease_lost: () => ({
+    level: "WARN",
+    message: "another worker took the claim over before it completed",
+    metrics: [count("LeaseLost")],
+  }),
+  not_started: () => ({
+    level: "WARN",
+    message: "too close to the deadline to begin",
+    metrics: [count("NotStarted")],
+  }),
+  invalid: ({ violation }) => ({
+    level: "ERROR",
+    message: `invalid: ${explainViolation(violation)}`,
+    fields: violation,
+    metrics: [count("Invalid", "rule")],
+  }),
+  conflict: ({ error }) => ({
+    level: "ERROR",
+    message: error
+      ? "conflict: Stripe knows this message id with another payment"
+      : "conflict: this message id was claimed for another payment",
+    fields: errorFields(error),
+    metrics: [count("Conflict")],
+  }),
+  rejected: ({ error }) => ({
+    level: "ERROR",
+    message: "Stripe rejected the request as invalid",
+    fields: errorFields(error),
+    metrics: [count("Rejected")],
+  }),
+  transient: ({ error }) => ({
+    level: "WARN",
+    message: `no outcome yet: ${error.kind}`,
+    fields: errorFields(error),
+    metrics: [count("TransientFailure", "kind")],
+    ...(error.kind === "stripe_configuration" && {
+      level: "ERROR",
+      message:
+        "Stripe refused the API key, or there is none: check the secret and the key's permissions",
+      metrics: [count("TransientFailure", "kind"), count("ConfigurationError")],
+    }),
+  }),
+};
+
+/** The table's own type says that each decision meets its function. */
+function entryOf<D extends Decision>(result: Of<D>): Entry {
+  return (ENTRIES[result.decision] as (result: Of<D>) => Entry)(result);
 }
 
 const OUTCOME_METRICS = {
@@ -159,20 +146,4 @@ function outcomeFields(outcome: Outcome): LogLine {
 
 function errorFields(error: AttemptError | undefined): LogLine {
   return { kind: error?.kind, code: error?.code, param: error?.param, where: error?.where };
-}
-
-function count(name: string, by?: "rule" | "kind"): Metric {
-  return { name, unit: "Count", value: 1, ...(by && { by }) };
-}
-
-function embed(metrics: readonly Metric[], now: number): LogLine {
-  const directives = metrics.map(({ name, unit, by }) => ({
-    Namespace: METRICS_NAMESPACE,
-    Dimensions: [["FunctionName"], ...(by ? [["FunctionName", by]] : [])],
-    Metrics: [{ Name: name, Unit: unit }],
-  }));
-  return {
-    _aws: { Timestamp: now, CloudWatchMetrics: directives },
-    ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
-  };
 }

@@ -1,6 +1,6 @@
 // Decodes a queue's body into one payment message, or into the rule that it violates.
 
-import type { WorkerTimings } from "../timing/timing.ts";
+import type { WorkerTimings } from "../timing/payments.ts";
 import { containsCardNumber, isCardNumber, namesSecurityCode } from "./card-data.ts";
 import { unwrap } from "./envelope.ts";
 import type { Envelope } from "./envelope.ts";

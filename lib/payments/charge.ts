@@ -5,6 +5,13 @@ import { createHash } from "node:crypto";
 
 import type { PaymentMessage } from "../message/decode.ts";
 
+/** A message as Stripe and the table see it. */
+export type ChargeRequest = {
+  messageId: string;
+  params: ChargeParams;
+  fingerprint: string;
+};
+
 /** The body of POST /v1/payment_intents: https://docs.stripe.com/api/payment_intents/create */
 export type ChargeParams = {
   amount: number;
@@ -17,6 +24,11 @@ export type ChargeParams = {
   statement_descriptor_suffix?: string;
   metadata: Record<string, string>;
 };
+
+export function chargeRequest(message: PaymentMessage): ChargeRequest {
+  const params = chargeParams(message);
+  return { messageId: message.id, params, fingerprint: fingerprint(params) };
+}
 
 export function chargeParams({
   id,

@@ -1,8 +1,8 @@
 // Claiming a message: one put, no read before it; what the put finds instead decides.
 
 import type { Deadline } from "../timing/deadline.ts";
-import { timeLeftMs } from "../timing/deadline.ts";
-import type { WorkerTimings } from "../timing/timing.ts";
+import type { WorkerTimings } from "../timing/payments.ts";
+import type { ChargeRequest } from "./charge.ts";
 import { classify } from "./record.ts";
 import type { AttemptError, IdempotencyRecord, Classification, Outcome } from "./record.ts";
 
@@ -16,7 +16,7 @@ export type Claim = Pick<
 export interface Records {
   /** Puts the record unless one is there; answers with the one that is. */
   claim(record: IdempotencyRecord, timeoutMs: number): Promise<IdempotencyRecord | undefined>;
-  /** Replaces `seen` if it still stands; answers with what stands instead. */
+  /** Replaces the record if it is unchanged since `seen`; otherwise answers with the current one. */
   takeOver(
     seen: IdempotencyRecord,
     claim: Claim,
@@ -24,7 +24,7 @@ export interface Records {
   ): Promise<IdempotencyRecord | undefined>;
   /** Records the outcome; false when the claim is no longer ours. */
   complete(claim: Claim, outcome: Outcome, timeoutMs: number): Promise<boolean>;
-  /** Gives the claim up, unless it is no longer ours. */
+  /** Ends the lease now, unless the claim is no longer ours. */
   release(claim: Claim, error: AttemptError, timeoutMs: number): Promise<void>;
 }
 
@@ -50,13 +50,12 @@ export type Acquired =
   | Exclude<Classification, { kind: "ours" | "expired" }>;
 
 /**
- * Claims a message, or takes a expired claim over, or says why neither can be.
+ * Claims a message, or takes an expired claim over, or says why neither can be.
  *
  * @throws TableError
  */
 export async function acquire(
-  messageId: string,
-  fingerprint: string,
+  { messageId, fingerprint }: Pick<ChargeRequest, "messageId" | "fingerprint">,
   { records, timings, now: clock, newOwner }: ClaimDeps,
   deadline: Deadline,
 ): Promise<Acquired> {
@@ -74,7 +73,7 @@ export async function acquire(
     firstClaimedAt: now,
     expiresAt: Math.ceil((now + timings.recordTtlMs) / 1_000),
   };
-  const existing = await records.claim(record, timeLeftMs(timings, deadline));
+  const existing = await records.claim(record, deadline.tableCallMs());
   if (!existing) return { kind: "acquired", claim: record, takeover: false };
 
   const classification = classify(existing, ours, now);
@@ -88,7 +87,7 @@ export async function acquire(
     attempt: existing.attempt + 1,
     firstClaimedAt: existing.firstClaimedAt,
   };
-  const standing = await records.takeOver(existing, claim, timeLeftMs(timings, deadline));
+  const standing = await records.takeOver(existing, claim, deadline.tableCallMs());
   if (!standing) return { kind: "acquired", claim, takeover: true };
 
   const second = classify(standing, ours, now);

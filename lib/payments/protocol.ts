@@ -7,13 +7,11 @@
 //   ✗3: the same, and Stripe replays its first answer.
 //   ✗4: the next delivery finds the outcome.
 
-import type { PaymentMessage } from "../message/decode.ts";
-import { timeLeftMs } from "../timing/deadline.ts";
 import type { Deadline } from "../timing/deadline.ts";
-import { chargeParams, fingerprint } from "./charge.ts";
-import type { ChargeParams } from "./charge.ts";
+import type { ChargeParams, ChargeRequest } from "./charge.ts";
 import { acquire, TableError } from "./claim.ts";
 import type { Acquired, Claim, ClaimDeps } from "./claim.ts";
+import type { Attempt, DeliveryResult } from "./delivery-result.ts";
 import type { AttemptError, Outcome } from "./record.ts";
 
 /** What Stripe's answer means. */
@@ -34,82 +32,46 @@ export interface Charges {
   ): Promise<ChargeAnswer | { kind: "none" }>;
 }
 
-/** How a delivery ended. `charged` and `duplicate` are acknowledged, nothing else is. */
-export type Ending = Attempt &
-  (
-    | { decision: "completed" | "duplicate"; outcome: Outcome }
-    | { decision: "in_progress"; leaseExpiresAt: number }
-    /** The same id with another payment: never charged. */
-    | { decision: "conflict"; error?: AttemptError }
-    /** Stripe calls the request invalid: not an outcome. */
-    | { decision: "rejected"; error: AttemptError }
-    | { decision: "transient"; error: AttemptError }
-    /** Another worker took the claim over: the next delivery finds its outcome. */
-    | { decision: "lease_lost" }
-    /** Too close to the deadline to begin. */
-    | { decision: "not_started" }
-  );
-
-/** What an attempt did, for the log. Durations are in ms. */
-export type Attempt = {
-  attempt?: number;
-  takeover?: boolean;
-  lookedUp?: boolean;
-  stripeRequestId?: string;
-  claimMs?: number;
-  chargeMs?: number;
-  completeMs?: number;
-};
-
 export type Deps = ClaimDeps & { charges: Charges };
 
-/** Processes one delivery. What nobody planned is a transient ending. */
+/** Processes one delivery. Unexpected errors count as transient. */
 export async function processMessage(
-  message: PaymentMessage,
+  request: ChargeRequest,
   deps: Deps,
   deadline: Deadline,
-): Promise<Ending> {
-  const { records, timings, now } = deps;
-  const { callTimeoutMs, stripeTimeoutMs, deadlineReserveMs } = timings;
-  const params = chargeParams(message);
-  const attempt: Attempt = {};
+): Promise<DeliveryResult> {
+  if (!deadline.fitsDelivery()) return { decision: "not_started" };
 
-  if (deadline.remainingMs() < 2 * callTimeoutMs + stripeTimeoutMs + deadlineReserveMs) {
-    return { decision: "not_started" };
-  }
-
-  let claim: Claim | undefined;
+  let acquired: Acquired;
   try {
-    const claimStarted = now();
-    const acquired = await acquire(message.id, fingerprint(params), deps, deadline);
-    attempt.claimMs = now() - claimStarted;
-    if (acquired.kind !== "acquired") return { ...attempt, ...endingOf(acquired) };
+    acquired = await acquire(request, deps, deadline);
+  } catch (cause) {
+    return { decision: "transient", error: describeError(cause) };
+  }
+  if (acquired.kind !== "acquired") return resultOf(acquired);
 
-    ({ claim } = acquired);
-    attempt.attempt = claim.attempt;
-    attempt.takeover = acquired.takeover;
+  const { claim, takeover } = acquired;
+  const { answer, lookedUp } = await charge(claim, request, deps, deadline);
+  const stripeRequestId = answer.kind === "error" ? answer.error.requestId : answer.requestId;
+  const attempt: Attempt = {
+    attempt: claim.attempt,
+    takeover,
+    ...(lookedUp && { lookedUp }),
+    ...(stripeRequestId && { stripeRequestId }),
+  };
+  if (answer.kind === "error") return release(claim, answer.error, attempt, deps, deadline);
 
-    const chargeStarted = now();
-    const answer = await charge(claim, params, attempt, deps, deadline);
-    attempt.chargeMs = now() - chargeStarted;
-
-    if (answer.kind === "error") return await giveUp(claim, answer.error, attempt, deps, deadline);
-    if (answer.requestId) attempt.stripeRequestId = answer.requestId;
-
-    const completeStarted = now();
-    const completed = await records.complete(claim, answer.outcome, timeLeftMs(timings, deadline));
-    attempt.completeMs = now() - completeStarted;
+  try {
+    const completed = await deps.records.complete(claim, answer.outcome, deadline.tableCallMs());
     return completed
       ? { ...attempt, decision: "completed", outcome: answer.outcome }
       : { ...attempt, decision: "lease_lost" };
   } catch (cause) {
-    const error = describeError(cause);
-    if (!claim) return { ...attempt, decision: "transient", error };
-    return giveUp(claim, error, attempt, deps, deadline);
+    return release(claim, describeError(cause), attempt, deps, deadline);
   }
 }
 
-function endingOf(found: Exclude<Acquired, { kind: "acquired" }>): Ending {
+function resultOf(found: Exclude<Acquired, { kind: "acquired" }>): DeliveryResult {
   switch (found.kind) {
     case "duplicate":
       return { decision: "duplicate", outcome: found.outcome };
@@ -120,60 +82,63 @@ function endingOf(found: Exclude<Acquired, { kind: "acquired" }>): Ending {
   }
 }
 
-async function charge(
-  claim: Claim,
-  params: ChargeParams,
-  attempt: Attempt,
-  { charges, timings, now }: Deps,
-  deadline: Deadline,
-): Promise<ChargeAnswer> {
-  const { stripeTimeoutMs, callTimeoutMs, deadlineReserveMs } = timings;
-  // Completing must still fit after the charge.
-  const budget = () =>
-    Math.min(stripeTimeoutMs, deadline.remainingMs() - callTimeoutMs - deadlineReserveMs);
-
-  // Stripe may have pruned the key by now, and would charge again: look before you leap.
-  if (now() - claim.firstClaimedAt >= timings.keyWindowMs) {
-    if (budget() <= 0) return OUT_OF_TIME;
-    attempt.lookedUp = true;
-    const query = {
-      messageId: claim.messageId,
-      customer: params.customer,
-      since: claim.firstClaimedAt - LOOK_BACK_MS,
-    };
-    const found = await charges.find(query, budget());
-    if (found.kind === "error" && found.error.kind === "stripe_rejected") {
-      // What is invalid is the question: it says nothing of the charge.
-      return { kind: "error", error: { ...found.error, kind: "stripe_lookup" } };
-    }
-    if (found.kind !== "none") return found;
-  }
-  if (budget() <= 0) return OUT_OF_TIME;
-  return charges.create(params, { idempotencyKey: claim.messageId, timeoutMs: budget() });
-}
+type Charged = { answer: ChargeAnswer; lookedUp: boolean };
 
 const OUT_OF_TIME: ChargeAnswer = { kind: "error", error: { kind: "deadline" } };
 
 // The worker's clock and Stripe's may differ by this much, in ms.
 const LOOK_BACK_MS = 5 * 60 * 1_000;
 
-/** Ends an attempt without an outcome: the claim is given up, never deleted. */
-async function giveUp(
+async function charge(
+  claim: Claim,
+  { params }: ChargeRequest,
+  { charges, timings, now }: Deps,
+  deadline: Deadline,
+): Promise<Charged> {
+  let lookedUp = false;
+  try {
+    // Stripe may have pruned the key by now, and would charge again: look before you leap.
+    if (now() - claim.firstClaimedAt >= timings.keyWindowMs) {
+      if (deadline.stripeCallMs() <= 0) return { answer: OUT_OF_TIME, lookedUp };
+      lookedUp = true;
+      const query = {
+        messageId: claim.messageId,
+        customer: params.customer,
+        since: claim.firstClaimedAt - LOOK_BACK_MS,
+      };
+      const found = await charges.find(query, deadline.stripeCallMs());
+      if (found.kind === "error" && found.error.kind === "stripe_rejected") {
+        // What is invalid is the question: it says nothing of the charge.
+        const error: AttemptError = { ...found.error, kind: "stripe_lookup" };
+        return { answer: { kind: "error", error }, lookedUp };
+      }
+      if (found.kind !== "none") return { answer: found, lookedUp };
+    }
+    const timeoutMs = deadline.stripeCallMs();
+    if (timeoutMs <= 0) return { answer: OUT_OF_TIME, lookedUp };
+    const answer = await charges.create(params, { idempotencyKey: claim.messageId, timeoutMs });
+    return { answer, lookedUp };
+  } catch (cause) {
+    return { answer: { kind: "error", error: describeError(cause) }, lookedUp };
+  }
+}
+
+/** Ends an attempt without an outcome: the claim is released, never deleted. */
+async function release(
   claim: Claim,
   error: AttemptError,
   attempt: Attempt,
-  { records, timings }: Deps,
+  { records }: Deps,
   deadline: Deadline,
-): Promise<Ending> {
+): Promise<DeliveryResult> {
   try {
-    await records.release(claim, error, timeLeftMs(timings, deadline));
+    await records.release(claim, error, deadline.tableCallMs());
   } catch {
     // The lease expires by itself.
   }
-  const ended = { ...attempt, ...(error.requestId && { stripeRequestId: error.requestId }), error };
-  if (error.kind === "stripe_rejected") return { ...ended, decision: "rejected" };
-  if (error.kind === "stripe_conflict") return { ...ended, decision: "conflict" };
-  return { ...ended, decision: "transient" };
+  if (error.kind === "stripe_rejected") return { ...attempt, decision: "rejected", error };
+  if (error.kind === "stripe_conflict") return { ...attempt, decision: "conflict", error };
+  return { ...attempt, decision: "transient", error };
 }
 
 /** An exception as an attempt's error: by name and place, because its text may quote the message. */

@@ -13,7 +13,7 @@ export type AttemptError = {
     | "stripe_key_in_use" // another request with this key is still running at Stripe
     | "stripe_configuration" // 401, 403: an operator has to act
     | "stripe_lookup" // the lookup is invalid: whether an earlier attempt charged is unknown
-    | "stripe_rejected" // the request is invalid: a retry cannot help until something is mended
+    | "stripe_rejected" // the request is invalid: a retry cannot help until something is fixed
     | "stripe_conflict" // the key was used with other parameters
     | "table_unavailable"
     | "deadline" // the invocation had no time left
@@ -52,7 +52,7 @@ export type Classification =
   | { kind: "duplicate"; outcome: Outcome }
   /** Another worker is on it. */
   | { kind: "in_progress"; leaseExpiresAt: number }
-  /** Its owner died or gave up: to be taken over. */
+  /** Its owner died or released it: to be taken over. */
   | { kind: "expired" };
 
 /** What the record that stopped our claim says. `now` is in epoch ms. */

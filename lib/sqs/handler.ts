@@ -1,67 +1,85 @@
-// The Lambda handler's half of SQS: events in, partial batch responses and visibilities out.
+// A Lambda handler for the batches of a queue, whatever its messages are: deliveries run
+// concurrently, each failed one comes back by itself and at its own time.
 
-import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 
-import { reportLine } from "../lambda/payment-log.ts";
-import type { LogLine } from "../lambda/payment-log.ts";
-import type { Deps } from "../payments/protocol.ts";
-import { allUnavailable, processBatch, retryDelaySeconds } from "./batch.ts";
-import type { Delivery, Result } from "./batch.ts";
+import type { Backoff } from "../timing/backoff.ts";
+import { deliveryOf } from "./delivery.ts";
+import type { Delivery, Disposition } from "./delivery.ts";
+import { createOncePerKey } from "./once-per-key.ts";
+import type { OncePerKey } from "./once-per-key.ts";
+import { retryDelaySeconds, setVisibilityTimeouts } from "./visibility.ts";
 
-export type HandlerDeps = Deps & {
-  queue: { client: SQSClient; url: string };
-  functionName: string;
-  /** From 0 to 1. */
-  random: () => number;
-  write: (line: LogLine) => void;
+/** The invocation that a delivery came with. */
+export type Batch<Result> = {
+  requestId: string;
+  /** What is left of the invocation, in ms; negative once Lambda should have ended it. */
+  remainingMs: () => number;
+  once: OncePerKey<Result>;
 };
 
-type Retry = { delivery: Delivery; delaySeconds: number };
+export type Processed = {
+  disposition: Disposition;
+  /** Reports how the delivery ended. Lines are written in the order of the deliveries. */
+  line: Line;
+};
+
+type Line = { [field: string]: unknown };
+
+export type Consumer<Result> = {
+  /** Does what one delivery asks for. A rejection is a bug, and backs off. */
+  process: (delivery: Delivery, batch: Batch<Result>) => Promise<Processed>;
+  queue: { client: SQSClient; url: string };
+  timings: Backoff;
+  /** Epoch ms. */
+  now: () => number;
+  /** From 0 to 1. */
+  random: () => number;
+  /** Writes a line into the function's log. */
+  write: (line: Line) => void;
+};
+
+export type SqsHandler = (
+  event: SQSEvent,
+  context: Pick<Context, "awsRequestId" | "getRemainingTimeInMillis">,
+) => Promise<SQSBatchResponse>;
 
 /**
  * The handler. It answers with the SQS message ids of this batch that are not to be acknowledged.
  *
- * @throws an error named Unavailable when every delivery failed because Stripe or DynamoDB was unavailable.
+ * @throws an error named Unavailable when every delivery backs off as unavailable.
  */
-export function sqsHandler(
-  deps: HandlerDeps,
-): (
-  event: SQSEvent,
-  context: Pick<Context, "awsRequestId" | "getRemainingTimeInMillis">,
-) => Promise<SQSBatchResponse> {
+export function createSqsHandler<Result>(consumer: Consumer<Result>): SqsHandler {
+  const { queue, timings, now, random, write } = consumer;
   return async (event, context) => {
-    const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
     const requestId = context.awsRequestId;
-    const deliveries = event.Records.map((record): Delivery => {
-      const schemaVersion = record.messageAttributes?.["bq-schema-version"]?.stringValue;
-      const xRayTraceId = traceIdIn(record.attributes.AWSTraceHeader);
-      return {
-        sqsMessageId: record.messageId,
-        receiptHandle: record.receiptHandle,
-        body: record.body,
-        receiveCount: Number(record.attributes.ApproximateReceiveCount),
-        ...(schemaVersion !== undefined && { schemaVersion }),
-        ...(xRayTraceId !== undefined && { xRayTraceId }),
-      };
+    const remainingMs = () => context.getRemainingTimeInMillis();
+    const batch = { requestId, remainingMs, once: createOncePerKey<Result>() };
+
+    const deliveries = event.Records.map(deliveryOf);
+    const results = await Promise.all(
+      deliveries.map(async (delivery) => ({
+        delivery,
+        ...(await processOne(delivery, batch, consumer)),
+      })),
+    );
+    for (const { line } of results) write(line);
+    const retries = results.flatMap(({ delivery, disposition }) => {
+      const { receiveCount } = delivery;
+      const delaySeconds = retryDelaySeconds(disposition, receiveCount, timings, now(), random());
+      return delaySeconds === undefined ? [] : [{ delivery, delaySeconds }];
     });
-    const results = await processBatch(deliveries, deps, deadline);
+    await setVisibilityTimeouts(retries, queue, remainingMs() / 2, (code) => {
+      const message = "could not set a visibility timeout; the queue's own applies";
+      write({ timestamp: new Date(now()).toISOString(), level: "WARN", message, code, requestId });
+    });
 
-    for (const result of results) {
-      deps.write(
-        reportLine(result, { now: deps.now(), functionName: deps.functionName, requestId }),
-      );
-    }
-    const retries = results.flatMap((result) => retryOf(result, deps));
-    await setVisibilities(retries, deps, deadline.remainingMs() / 2, requestId);
-
-    if (allUnavailable(results)) {
+    if (results.length > 0 && results.every(isUnavailable)) {
       // Lambda's pollers slow down on errors; on partial failures they do not.
-      const count = results.length;
       throw Object.assign(
         new Error(
-          `Stripe or DynamoDB was unavailable for all ${count} messages; they come back later.`,
+          `A service that every message needs was unavailable for all ${results.length} messages; they come back later.`,
         ),
         { name: "Unavailable" }, // a class of that name would be minified
       );
@@ -72,56 +90,27 @@ export function sqsHandler(
   };
 }
 
-/** https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader */
-function traceIdIn(header = ""): string | undefined {
-  return /(?:^|;)Root=(1-[\da-f]{8}-[\da-f]{24})(?:;|$)/.exec(header)?.[1];
-}
+const isUnavailable = ({ disposition }: Processed): boolean =>
+  disposition.kind === "backoff" && disposition.unavailable === true;
 
-function retryOf(result: Result, { timings, now, random }: HandlerDeps): Retry[] {
-  const delaySeconds = retryDelaySeconds(result, timings, now(), random());
-  return delaySeconds === undefined ? [] : [{ delivery: result.delivery, delaySeconds }];
-}
-
-/**
- * Gives each failed message its own delay. A failure here is logged and no more: the message comes
- * back with the queue's visibility timeout, which is safe.
- */
-async function setVisibilities(
-  retries: readonly Retry[],
-  { queue, write, now }: HandlerDeps,
-  timeoutMs: number,
-  requestId: string,
-): Promise<void> {
-  const abortSignal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)));
-  // A batch of the event source may be larger than one of the API, which takes 10.
-  const chunks = Array.from({ length: Math.ceil(retries.length / 10) }, (_, i) =>
-    retries.slice(10 * i, 10 * i + 10),
-  );
-  const warn = (code: string | undefined) =>
-    write({
+/** A bug that one delivery hits must not bring the others back too. */
+async function processOne<Result>(
+  delivery: Delivery,
+  batch: Batch<Result>,
+  { process, now }: Consumer<Result>,
+): Promise<Processed> {
+  try {
+    return await process(delivery, batch);
+  } catch (cause) {
+    const line = {
       timestamp: new Date(now()).toISOString(),
-      level: "WARN",
-      message: "could not set a visibility; the queue's own timeout applies",
-      code,
-      requestId,
-    });
-
-  await Promise.all(
-    chunks.map(async (chunk) => {
-      const command = new ChangeMessageVisibilityBatchCommand({
-        QueueUrl: queue.url,
-        Entries: chunk.map(({ delivery, delaySeconds }, index) => ({
-          Id: String(index),
-          ReceiptHandle: delivery.receiptHandle,
-          VisibilityTimeout: Math.min(delaySeconds, 43_200),
-        })),
-      });
-      try {
-        const { Failed = [] } = await queue.client.send(command, { abortSignal });
-        for (const { Code } of Failed) warn(Code);
-      } catch (error) {
-        warn(error instanceof Error ? error.name : undefined);
-      }
-    }),
-  );
+      level: "ERROR",
+      message: "a delivery failed unexpectedly; it comes back later",
+      // By name only: an error's text may quote the message.
+      code: cause instanceof Error ? cause.name : typeof cause,
+      sqsMessageId: delivery.sqsMessageId,
+      requestId: batch.requestId,
+    };
+    return { disposition: { kind: "backoff" }, line };
+  }
 }

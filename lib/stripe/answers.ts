@@ -75,7 +75,7 @@ function kindOf(error: Stripe.errors.StripeError): AttemptError["kind"] {
     case "StripeInvalidRequestError":
       return "stripe_rejected";
     case "StripeAPIError":
-      return "stripe_unavailable"; // 5xx, a lock timeout, or a body that is no JSON
+      return "stripe_unavailable"; // 5xx, a lock timeout, or a body that is not JSON
     default:
       return "unexpected";
   }

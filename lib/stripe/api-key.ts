@@ -3,7 +3,12 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 
-import type { StripeKeys } from "./charges.ts";
+/** Where the API key comes from. */
+export interface StripeKeys {
+  get(): Promise<string>;
+  /** Forgets a key that Stripe refused: it may have been rotated. */
+  drop(key: string): void;
+}
 
 // A key that is rolled in Stripe's dashboard may stay valid for a while; five minutes is well within.
 const CACHE_MS = 5 * 60 * 1_000;
@@ -12,8 +17,8 @@ const CACHE_MS = 5 * 60 * 1_000;
 const RETRY_MS = 30 * 1_000;
 
 /**
- * The key of a secret. `get` throws within `timeoutMs` when there is none to be had; while Secrets
- * Manager does not answer, the last key serves on.
+ * The key of a secret. `get` throws within `timeoutMs` when no key is available; while Secrets
+ * Manager does not answer, the last key stays in use.
  */
 export function secretKeys(
   client: SecretsManagerClient,

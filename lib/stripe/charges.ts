@@ -7,16 +7,10 @@ import { Stripe } from "stripe";
 
 import type { ChargeAnswer, Charges } from "../payments/protocol.ts";
 import { answerOf, answerOfError } from "./answers.ts";
+import type { StripeKeys } from "./api-key.ts";
 import { stripeHttpClient } from "./http-client.ts";
 
-/** Where the API key comes from. */
-export interface StripeKeys {
-  get(): Promise<string>;
-  /** Forgets a key that Stripe refused: it may have been rotated. */
-  drop(key: string): void;
-}
-
-/** Stripe, with keys that may change under way. `base` is another address than Stripe's own. */
+/** Stripe, with keys that may change in flight. `base` is another address than Stripe's own. */
 export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent): Charges {
   const httpClient = stripeHttpClient(httpsAgent);
   let current: { key: string; stripe: Stripe } | undefined;
@@ -26,7 +20,7 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
         httpClient,
         maxNetworkRetries: 0, // the queue is the retry
         telemetry: false,
-        ...(base && addressOf(base)),
+        ...(base && hostOf(base)),
       };
       current = { key, stripe: new Stripe(key, options) };
     }
@@ -90,7 +84,7 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
   };
 }
 
-function addressOf({ protocol, hostname, port }: URL) {
+function hostOf({ protocol, hostname, port }: URL) {
   const secure = protocol === "https:";
   const scheme: "https" | "http" = secure ? "https" : "http";
   return { protocol: scheme, host: hostname, port: Number(port || (secure ? 443 : 80)) };

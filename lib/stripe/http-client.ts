@@ -94,7 +94,7 @@ function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["make
  */
 function parse(body: string, status: number): object {
   const json: unknown = JSON.parse(body);
-  if (!isObject(json)) throw new Error("The reply is no JSON object.");
+  if (!isObject(json)) throw new Error("The reply is not a JSON object.");
   const { error } = json;
   if (error === undefined ? status >= 400 : !isObject(error)) {
     throw new Error("The reply is not one of Stripe's errors.");

@@ -1,15 +1,29 @@
-// The end of an invocation, and how much of it one call may take.
+// The end of an invocation, and how much of it each call may take.
 
-import type { WorkerTimings } from "./timing.ts";
+import type { WorkerTimings } from "./payments.ts";
 
-/** What is left of the invocation, in ms; negative once Lambda should have ended it. */
-export type Deadline = { remainingMs: () => number };
+/** Every number is in ms. */
+export type Deadline = {
+  /** What is left of the invocation; negative once Lambda should have ended it. */
+  remainingMs: () => number;
+  /** Whether a claim, a charge and its completion still fit. */
+  fitsDelivery: () => boolean;
+  /** For one call to the table: never into the reserve, and never nothing. */
+  tableCallMs: () => number;
+  /** For one call to Stripe, after which completing must still fit; not positive without the time. */
+  stripeCallMs: () => number;
+};
 
-/** The time for one call to the table, in ms: never into the reserve, and never nothing. */
-export function timeLeftMs(
-  timings: Pick<WorkerTimings, "callTimeoutMs" | "deadlineReserveMs">,
-  deadline: Deadline,
-): number {
-  const remaining = deadline.remainingMs() - timings.deadlineReserveMs;
-  return Math.max(1, Math.min(timings.callTimeoutMs, remaining));
+export function createDeadline(
+  timings: Pick<WorkerTimings, "callTimeoutMs" | "stripeTimeoutMs" | "deadlineReserveMs">,
+  remainingMs: () => number,
+): Deadline {
+  const { callTimeoutMs, stripeTimeoutMs, deadlineReserveMs } = timings;
+  const leftMs = () => remainingMs() - deadlineReserveMs;
+  return {
+    remainingMs,
+    fitsDelivery: () => leftMs() >= 2 * callTimeoutMs + stripeTimeoutMs,
+    tableCallMs: () => Math.max(1, Math.min(callTimeoutMs, leftMs())),
+    stripeCallMs: () => Math.min(stripeTimeoutMs, leftMs() - callTimeoutMs),
+  };
 }

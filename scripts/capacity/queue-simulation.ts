@@ -1,7 +1,8 @@
 // The queue, the event source and Stripe's limiter, event by event in virtual time: what the plan
 // says is held against it. It knows nothing of the plan's formulas.
 
-import { backoffCeilingMs, DEFAULT_TIMINGS } from "../../lib/timing/timing.ts";
+import { backoffCeilingMs } from "../../lib/timing/backoff.ts";
+import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
 
 export type Setting = {
   batchSize: number;

@@ -2,7 +2,8 @@
 // values of its variables.
 import { join } from "node:path";
 
-import { DEFAULT_TIMINGS, timingVariables } from "../../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
+import { timingVariables } from "../../lib/timing/variables.ts";
 
 const CODE = join(import.meta.dirname, "..", "..", "dist", "payment-worker");
 const DAY_MS = 24 * 60 * 60 * 1_000;

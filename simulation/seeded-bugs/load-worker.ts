@@ -4,14 +4,17 @@
 import { registerHooks } from "node:module";
 
 import type * as records from "../../lib/aws/records-table.ts";
-import type * as batch from "../../lib/sqs/handler.ts";
+import type * as handler from "../../lib/lambda/payment-handler.ts";
 import type * as keys from "../../lib/stripe/api-key.ts";
 import type * as charges from "../../lib/stripe/charges.ts";
 import type { Rule } from "../checkers/rules.ts";
 
-type Modules = typeof batch & typeof charges & typeof records & typeof keys;
+type Modules = typeof handler & typeof charges & typeof records & typeof keys;
 
-export type Worker = Pick<Modules, "sqsHandler" | "stripeCharges" | "recordsTable" | "fixedKey">;
+export type Worker = Pick<
+  Modules,
+  "createPaymentHandler" | "stripeCharges" | "recordsTable" | "fixedKey"
+>;
 
 /** A bug: in `file` of lib/, `find` is replaced by `replace`. */
 export type SeededBug = {
@@ -60,7 +63,7 @@ export async function loadWorker(bug?: SeededBug): Promise<Worker> {
   });
   try {
     const worker = {
-      ...((await import(`${LIB}sqs/handler.ts`)) as Modules),
+      ...((await import(`${LIB}lambda/payment-handler.ts`)) as Modules),
       ...((await import(`${LIB}stripe/charges.ts`)) as Modules),
       ...((await import(`${LIB}aws/records-table.ts`)) as Modules),
       ...((await import(`${LIB}stripe/api-key.ts`)) as Modules),

@@ -89,7 +89,7 @@ export function createEnvironment(
     return call("stripe", name, timeoutMs, receive, request);
   });
 
-  const handler = worker.sqsHandler({
+  const handler = worker.createPaymentHandler({
     records: worker.recordsTable(table as unknown as DynamoDBDocumentClient, "records"),
     charges: worker.stripeCharges(worker.fixedKey("rk_test_simulation")),
     timings: TIMINGS,

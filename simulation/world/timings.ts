@@ -1,7 +1,7 @@
 // The timings that the simulation plays with, written out: the defaults as they are shipped. The
 // scenarios and the rules hold moments on both sides of them, which another deployment's would move.
 
-import type { Timings } from "../../lib/timing/timing.ts";
+import type { Timings } from "../../lib/timing/payments.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "./scenario.ts";
 
 export const TIMINGS: Readonly<Timings> = {
@@ -26,6 +26,6 @@ export const TIMINGS: Readonly<Timings> = {
   deadLetterRetentionMs: 14 * DAY,
   operatorSlackMs: 7 * DAY,
   outageMs: HOUR,
-  stripeRequestsPerSecond: 25,
-  chargeLatencyMs: 500,
+  apiRequestsPerSecond: 25,
+  apiLatencyMs: 500,
 };

@@ -1,7 +1,7 @@
 // The world of one schedule: a clock, a table, a queue, Stripe, the workers' invocations, and every
 // request in flight.
 
-import type { Timings } from "../../lib/timing/timing.ts";
+import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";

@@ -7,7 +7,7 @@ import type { SQSRecord } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 
 import { recordsTable } from "../../lib/aws/records-table.ts";
-import { sqsHandler } from "../../lib/sqs/handler.ts";
+import { createPaymentHandler } from "../../lib/lambda/payment-handler.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { createQueue } from "../../simulation/models/queue.ts";
@@ -46,7 +46,7 @@ async function outlast(random: () => number) {
   });
   onTestFinished(stripe.stop);
 
-  const handler = sqsHandler({
+  const handler = createPaymentHandler({
     records: recordsTable(
       { send: async (command: object) => table.apply(command) } as DynamoDBDocumentClient,
       "records",

@@ -9,7 +9,7 @@ import { matrixTable, summary } from "../../chaos/crash-matrix/report.ts";
 import { isRight, runRow } from "../../chaos/crash-matrix/run-row.ts";
 import type { RowResult } from "../../chaos/crash-matrix/run-row.ts";
 import { CRASH_MATRIX, DEMO, SOAK } from "../../chaos/timings.ts";
-import { violations } from "../../lib/timing/timing.ts";
+import { violations } from "../../lib/timing/payments.ts";
 
 function rowOf(where: string, side: Row["side"], secondDelivery: Row["secondDelivery"]): Row {
   const row = ROWS.find(

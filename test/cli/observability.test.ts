@@ -4,8 +4,10 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { reportLine } from "../../lib/lambda/payment-log.ts";
-import type { Delivery, Result } from "../../lib/sqs/batch.ts";
+import { paymentLine } from "../../lib/lambda/payment-log.ts";
+import type { Times } from "../../lib/lambda/timed.ts";
+import type { DeliveryResult } from "../../lib/payments/delivery-result.ts";
+import type { Delivery } from "../../lib/sqs/delivery.ts";
 import { runQuery } from "./logs-insights.ts";
 import type { Row } from "./logs-insights.ts";
 
@@ -21,8 +23,11 @@ const DECLINED = {
 } as const;
 const TIMES = { claimMs: 4, chargeMs: 400, completeMs: 5 };
 
-type Sample = Pick<Result, "ending" | "messageId"> & {
+type Sample = {
   at: string;
+  messageId?: string;
+  result: DeliveryResult;
+  times?: Times;
   delivery?: Partial<Delivery>;
 };
 
@@ -31,73 +36,73 @@ const SAMPLES: Sample[] = [
   {
     at: "09:00:00",
     messageId: "order-1001",
-    ending: {
+    result: {
       decision: "transient",
       attempt: 1,
       takeover: false,
-      claimMs: 4,
-      chargeMs: 90,
       stripeRequestId: "req_503",
       error: { kind: "stripe_unavailable", code: "http_503", requestId: "req_503" },
     },
+    times: { claimMs: 4, chargeMs: 90 },
   },
   {
     at: "09:01:00",
     messageId: "order-1001",
     delivery: { receiveCount: 2 },
-    ending: { decision: "in_progress", leaseExpiresAt: 0, claimMs: 3 },
+    result: { decision: "in_progress", leaseExpiresAt: 0 },
+    times: { claimMs: 3 },
   },
   {
     at: "09:02:00",
     messageId: "order-1001",
     delivery: { receiveCount: 3 },
-    ending: {
+    result: {
       decision: "completed",
       outcome: PAID,
       attempt: 2,
       takeover: true,
       lookedUp: true,
       stripeRequestId: "req_paid",
-      ...TIMES,
     },
+    times: TIMES,
   },
   {
     at: "09:03:00",
     messageId: "order-1001",
-    ending: { decision: "duplicate", outcome: PAID, claimMs: 3 },
+    result: { decision: "duplicate", outcome: PAID },
+    times: { claimMs: 3 },
   },
   {
     at: "09:03:30",
     messageId: "order-1002",
-    ending: { decision: "completed", outcome: DECLINED, attempt: 1, ...TIMES, chargeMs: 900 },
+    result: { decision: "completed", outcome: DECLINED, attempt: 1 },
+    times: { ...TIMES, chargeMs: 900 },
   },
   {
     at: "09:06:00",
     messageId: "order-1003",
-    ending: {
+    result: {
       decision: "completed",
       outcome: { result: "processing", paymentIntentId: "pi_3" },
       attempt: 1,
-      ...TIMES,
-      claimMs: 9,
-      completeMs: 11,
     },
+    times: { ...TIMES, claimMs: 9, completeMs: 11 },
   },
   {
     at: "09:07:00",
     messageId: "order-1004",
-    ending: {
+    result: {
       decision: "completed",
       outcome: { result: "requires_action", paymentIntentId: "pi_4" },
       attempt: 1,
-      ...TIMES,
     },
+    times: TIMES,
   },
   {
     at: "09:08:00",
     messageId: "order-1005",
     delivery: { receiveCount: 12 },
-    ending: {
+    result: {
       decision: "transient",
       attempt: 12,
       takeover: true,
@@ -108,12 +113,12 @@ const SAMPLES: Sample[] = [
     at: "09:08:30",
     messageId: "order-1006",
     delivery: { receiveCount: 13 },
-    ending: { decision: "not_started" },
+    result: { decision: "not_started" },
   },
   {
     at: "09:09:00",
     messageId: "order-1007",
-    ending: {
+    result: {
       decision: "transient",
       attempt: 1,
       error: { kind: "stripe_configuration", code: "http_401" },
@@ -122,23 +127,23 @@ const SAMPLES: Sample[] = [
   {
     at: "09:09:30",
     messageId: "order-1008",
-    ending: {
+    result: {
       decision: "transient",
       attempt: 1,
       error: { kind: "unexpected", code: "TypeError", where: "charge (index.js:1:2)" },
     },
   },
-  { at: "09:10:00", messageId: "order-1009", ending: { decision: "lease_lost", attempt: 1 } },
+  { at: "09:10:00", messageId: "order-1009", result: { decision: "lease_lost", attempt: 1 } },
   {
     at: "09:11:00",
     messageId: "order-1001",
     delivery: { xRayTraceId: TRACE },
-    ending: { decision: "conflict" },
+    result: { decision: "conflict" },
   },
   {
     at: "09:12:00",
     messageId: "order-1010",
-    ending: {
+    result: {
       decision: "rejected",
       attempt: 1,
       error: { kind: "stripe_rejected", code: "resource_missing", param: "customer" },
@@ -147,31 +152,33 @@ const SAMPLES: Sample[] = [
   {
     at: "09:13:00",
     messageId: "order-1011",
-    ending: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
+    result: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
   },
   {
     at: "09:13:01",
     messageId: "order-1011",
-    ending: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
+    result: { decision: "invalid", violation: { field: "amount", rule: "amount" } },
   },
   {
     at: "09:14:00",
-    ending: { decision: "invalid", violation: { field: "body", rule: "body_json" } },
+    result: { decision: "invalid", violation: { field: "body", rule: "body_json" } },
   },
 ];
 
-const LINES = SAMPLES.map(({ at, delivery, messageId, ending }): Row => {
-  const line = reportLine(
+const LINES = SAMPLES.map(({ at, delivery, messageId, result, times = {} }): Row => {
+  const line = paymentLine(
     {
       delivery: {
         sqsMessageId: "sqs-1",
         receiptHandle: "handle",
         body: "",
         receiveCount: 1,
+        attributes: {},
         ...delivery,
       },
       ...(messageId && { messageId }),
-      ending,
+      result,
+      times,
     },
     { now: Date.parse(`2026-11-29T${at}Z`), functionName: "worker", requestId: "request-1" },
   );

@@ -11,7 +11,7 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
 
-import { timingVariables } from "../../lib/timing/timing.ts";
+import { timingVariables } from "../../lib/timing/variables.ts";
 import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import type { WorkerSettings } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";

@@ -1,11 +1,13 @@
-// An hour without Stripe, 300 times as fast: 12 seconds. Every rule of lib/timing/timing.ts holds in small as
+// An hour without Stripe, 300 times as fast: 12 seconds. Every rule of lib/timing/ holds in small as
 // it does in large, and the queue carries the payments over.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
-import { shortestOutageCoveredMs, timingVariables, violations } from "../../lib/timing/timing.ts";
-import type { Timings } from "../../lib/timing/timing.ts";
+import { shortestOutageCoveredMs } from "../../lib/timing/backoff.ts";
+import { violations } from "../../lib/timing/payments.ts";
+import type { Timings } from "../../lib/timing/payments.ts";
+import { timingVariables } from "../../lib/timing/variables.ts";
 import { TIMINGS } from "../support/timings.ts";
 import { startOperator, until } from "./operator.ts";
 import { startSecret } from "./secrets.ts";

@@ -1,7 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 
-import type { Timings } from "../../lib/timing/timing.ts";
+import type { Timings } from "../../lib/timing/payments.ts";
 import { newApp, paymentWorker } from "./synth.ts";
 
 // Each pair stands on the two sides of one rule; the numbers are in ms.
@@ -18,16 +18,16 @@ const RULES: {
     says: /visibility-aws: .*359 s.*360 s.*change visibilityTimeoutMs/,
   },
   {
-    rule: "function-timeout",
+    rule: "slowest-delivery",
     holds: { functionTimeoutMs: 60_000 },
     broken: { functionTimeoutMs: 57_000 },
-    says: /function-timeout: .*57 s.*change functionTimeoutMs/,
+    says: /slowest-delivery: .*57 s.*raise functionTimeoutMs/,
   },
   {
-    rule: "memory-outlives-redelivery",
+    rule: "deduplication-window",
     holds: { recordTtlMs: 31 * 86_400_000 + 5_000 },
     broken: { maxMessageAgeMs: 24 * 86_400_000 },
-    says: /memory-outlives-redelivery: .*24 d.*raise recordTtlMs and maxMessageAgeMs/,
+    says: /deduplication-window: .*24 d.*raise recordTtlMs and maxMessageAgeMs/,
   },
   {
     rule: "key-window",
@@ -48,10 +48,10 @@ const RULES: {
     says: /receive-count: .*\(4\).*at least 5/,
   },
   {
-    rule: "stripe-rate",
-    holds: { stripeRequestsPerSecond: 20 },
-    broken: { stripeRequestsPerSecond: 19 },
-    says: /stripe-rate: .*5 × 2.*19\/s.*lower batchSize/,
+    rule: "api-rate",
+    holds: { apiRequestsPerSecond: 20 },
+    broken: { apiRequestsPerSecond: 19 },
+    says: /api-rate: .*5 × 2.*19\/s.*lower batchSize/,
   },
 ];
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import { dev, prod } from "../../infra/stages.ts";
 import type { Stage } from "../../infra/stages.ts";
-import { DEFAULT_TIMINGS } from "../../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
 import { DEV, newApp, PROD, propertiesOf } from "./synth.ts";
 
 function templateOf(stage: Stage): Template {
@@ -16,33 +16,30 @@ function variables(template: Template): unknown {
   return propertiesOf(template, "AWS::Lambda::Function")[0]?.["Environment"];
 }
 
-test.each([dev, prod])(
-  "what is deployed as $name has the timings of lib/timing/timing.ts",
-  (stage) => {
-    const template = templateOf(stage);
+test.each([dev, prod])("what is deployed as $name has the timings of lib/timing/", (stage) => {
+  const template = templateOf(stage);
 
-    expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
-      {
-        Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
-        Environment: { Variables: { BATCH_SIZE: String(DEFAULT_TIMINGS.batchSize) } },
-      },
-    ]);
-    expect(propertiesOf(template, "AWS::Lambda::EventSourceMapping")).toMatchObject([
-      {
-        BatchSize: DEFAULT_TIMINGS.batchSize,
-        ScalingConfig: { MaximumConcurrency: DEFAULT_TIMINGS.eventSourceConcurrency },
-      },
-    ]);
-    expect(propertiesOf(template, "AWS::SQS::Queue")).toMatchObject([
-      { MessageRetentionPeriod: DEFAULT_TIMINGS.deadLetterRetentionMs / 1_000 },
-      {
-        MessageRetentionPeriod: DEFAULT_TIMINGS.queueRetentionMs / 1_000,
-        VisibilityTimeout: DEFAULT_TIMINGS.visibilityTimeoutMs / 1_000,
-        RedrivePolicy: { maxReceiveCount: DEFAULT_TIMINGS.maxReceiveCount },
-      },
-    ]);
-  },
-);
+  expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
+    {
+      Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
+      Environment: { Variables: { BATCH_SIZE: String(DEFAULT_TIMINGS.batchSize) } },
+    },
+  ]);
+  expect(propertiesOf(template, "AWS::Lambda::EventSourceMapping")).toMatchObject([
+    {
+      BatchSize: DEFAULT_TIMINGS.batchSize,
+      ScalingConfig: { MaximumConcurrency: DEFAULT_TIMINGS.eventSourceConcurrency },
+    },
+  ]);
+  expect(propertiesOf(template, "AWS::SQS::Queue")).toMatchObject([
+    { MessageRetentionPeriod: DEFAULT_TIMINGS.deadLetterRetentionMs / 1_000 },
+    {
+      MessageRetentionPeriod: DEFAULT_TIMINGS.queueRetentionMs / 1_000,
+      VisibilityTimeout: DEFAULT_TIMINGS.visibilityTimeoutMs / 1_000,
+      RedrivePolicy: { maxReceiveCount: DEFAULT_TIMINGS.maxReceiveCount },
+    },
+  ]);
+});
 
 test("prod keeps its data, whatever else is set for it", () => {
   expect(prod.removalPolicy).toBe(RemovalPolicy.RETAIN);

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
-import { TIMING_VARIABLES, violations } from "../../lib/timing/timing.ts";
+import { violations } from "../../lib/timing/payments.ts";
+import { TIMING_VARIABLES } from "../../lib/timing/variables.ts";
 import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack, StackOptions } from "../../local/stack.ts";

@@ -2,7 +2,7 @@
 import { afterAll, expect, test, vi } from "vitest";
 
 import * as records from "../../lib/aws/records-table.ts";
-import * as batch from "../../lib/sqs/handler.ts";
+import * as handler from "../../lib/lambda/payment-handler.ts";
 import * as keys from "../../lib/stripe/api-key.ts";
 import * as charges from "../../lib/stripe/charges.ts";
 import { drawn } from "../../simulation/search/choices.ts";
@@ -15,7 +15,7 @@ vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/world/
 
 const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-const run = createRunner({ ...batch, ...charges, ...records, ...keys });
+const run = createRunner({ ...handler, ...charges, ...records, ...keys });
 afterAll(() => {
   performance.now = now;
   AbortSignal.timeout = timeout;

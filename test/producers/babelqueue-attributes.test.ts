@@ -1,11 +1,12 @@
 // BabelQueue's message attributes on their way through the handler.
 
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { SQSMessageAttributes, SQSRecord } from "aws-lambda";
+import type { SQSMessageAttributes } from "aws-lambda";
 import { expect, test } from "vitest";
 
-import type { LogLine } from "../../lib/lambda/payment-log.ts";
-import { sqsHandler } from "../../lib/sqs/handler.ts";
+import type { LogLine } from "../../lib/lambda/emf.ts";
+import { createPaymentHandler } from "../../lib/lambda/payment-handler.ts";
+import { CONTEXT, sqsEvent } from "../support/sqs-event.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 import produced from "./babelqueue.json" with { type: "json" };
 
@@ -18,7 +19,7 @@ async function handle(attributes: SQSMessageAttributes | undefined) {
   const claimed: string[] = [];
   const lines: LogLine[] = [];
   const unexpected = () => Promise.reject(new Error("Nothing may be asked of this."));
-  const handler = sqsHandler({
+  const handler = createPaymentHandler({
     records: {
       // Another worker holds every message: the handler stops after the claim.
       claim: async (record) => {
@@ -38,17 +39,12 @@ async function handle(attributes: SQSMessageAttributes | undefined) {
     newOwner: () => "this one",
     write: (line) => lines.push(line),
   });
-  const record = {
-    messageId: "sqs-1",
-    receiptHandle: "handle-1",
+  const event = sqsEvent({
+    name: "1",
     body: first?.body ?? "",
-    attributes: { ApproximateReceiveCount: "1" },
     messageAttributes: attributes,
-  } as SQSRecord;
-  await handler(
-    { Records: [record] },
-    { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 },
-  );
+  });
+  await handler(event, CONTEXT);
   return { claimed, line: lines[0] };
 }
 

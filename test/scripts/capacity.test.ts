@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { DEFAULT_TIMINGS, violations } from "../../lib/timing/timing.ts";
+import { DEFAULT_TIMINGS, violations } from "../../lib/timing/payments.ts";
 import { limitsOf } from "../../scripts/capacity/limits.ts";
 import { planFor } from "../../scripts/capacity/plan.ts";
 import type { Load, Plan } from "../../scripts/capacity/plan.ts";
@@ -66,7 +66,7 @@ test.each(SCALE)("the plan for $rate payments a second breaks no rule of the tim
     batchSize,
     eventSourceConcurrency: concurrency,
     reservedConcurrency: concurrency,
-    stripeRequestsPerSecond: load.stripePerSecond,
+    apiRequestsPerSecond: load.stripePerSecond,
   };
   expect(violations(planned)).toEqual([]);
 });
@@ -218,9 +218,9 @@ test("npm run capacity answers with the settings and the first limit, and refuse
     "carries             17.9/s, less than the 20/s asked for: a burst waits, a steady load grows the queue by 2.1/s; ask Stripe for a higher rate (--stripe-rate)\n",
   );
   // What the command takes for granted follows the deployment.
-  const { chargeLatencyMs, stripeRequestsPerSecond } = DEFAULT_TIMINGS;
+  const { apiLatencyMs, apiRequestsPerSecond } = DEFAULT_TIMINGS;
   expect((await capacity("--rate", "20")).stdout).toContain(
-    `, ${chargeLatencyMs} ms at Stripe, ${stripeRequestsPerSecond.toLocaleString("en")}/s allowed`,
+    `, ${apiLatencyMs} ms at Stripe, ${apiRequestsPerSecond.toLocaleString("en")}/s allowed`,
   );
   await expect(capacity("--rate", "-3")).rejects.toMatchObject({
     code: 2,

@@ -1,7 +1,7 @@
 // As much of the simulation as fits into the test run; `npm run simulate` goes further.
 import { expect, test } from "vitest";
 
-import { violations } from "../../lib/timing/timing.ts";
+import { violations } from "../../lib/timing/payments.ts";
 import { missed } from "../../simulation/search/coverage.ts";
 import { runTasks } from "../../simulation/search/pool.ts";
 import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";

@@ -1,7 +1,7 @@
 // Timings that keep every rule, written out: what a test expects of them is worked out by hand, and
-// stays true whatever a deployment sets in lib/timing/timing.ts.
+// stays true whatever a deployment sets in lib/timing/.
 
-import type { Timings, WorkerTimings } from "../../lib/timing/timing.ts";
+import type { Timings, WorkerTimings } from "../../lib/timing/payments.ts";
 
 export const WORKER_TIMINGS: Readonly<WorkerTimings> = {
   stripeTimeoutMs: 20_000,
@@ -29,6 +29,6 @@ export const TIMINGS: Readonly<Timings> = {
   deadLetterRetentionMs: 1_209_600_000, // 14 days
   operatorSlackMs: 604_800_000, // 7 days
   outageMs: 3_600_000,
-  stripeRequestsPerSecond: 25,
-  chargeLatencyMs: 500,
+  apiRequestsPerSecond: 25,
+  apiLatencyMs: 500,
 };

@@ -14,14 +14,14 @@ import {
 import type { Message } from "@aws-sdk/client-sqs";
 import { onTestFinished } from "vitest";
 
-import { dynamoDb, sqs } from "../../lib/aws/clients.ts";
+import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
 import { recordsTable } from "../../lib/aws/records-table.ts";
-import type { LogLine } from "../../lib/lambda/payment-log.ts";
-import { sqsHandler } from "../../lib/sqs/handler.ts";
+import type { LogLine } from "../../lib/lambda/emf.ts";
+import { createPaymentHandler } from "../../lib/lambda/payment-handler.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
+import type { StripeKeys } from "../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../lib/stripe/charges.ts";
-import type { StripeKeys } from "../../lib/stripe/charges.ts";
-import type { WorkerTimings } from "../../lib/timing/timing.ts";
+import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";
@@ -85,16 +85,18 @@ export async function startWorker(
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "local",
     AWS_SECRET_ACCESS_KEY: "local",
-    AWS_ENDPOINT_URL_DYNAMODB: table.url,
-    AWS_ENDPOINT_URL_SQS: queue.url,
   });
   const timings = { ...WORKER_TIMINGS, ...options.timings };
+  const aws = {
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    callTimeoutMs: timings.callTimeoutMs,
+  };
   const lines: LogLine[] = [];
   const client = new SQSClient({ endpoint: queue.url });
-  const handler = sqsHandler({
-    records: recordsTable(dynamoDb(timings), "records"),
+  const handler = createPaymentHandler({
+    records: recordsTable(createDynamoDb({ ...aws, endpoint: table.url }), "records"),
     charges: stripeCharges(options.keys ?? fixedKey("sk_test_local"), new URL(stripe.url)),
-    queue: { client: sqs(timings), url: queueUrl },
+    queue: { client: createSqs({ ...aws, endpoint: queue.url }), url: queueUrl },
     functionName: "payment-worker",
     timings,
     now,

@@ -9,17 +9,13 @@ import { json } from "node:stream/consumers";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 
-import { addressOf, dynamoDb, secretsManager, sqs } from "../../../lib/aws/clients.ts";
-import { WORKER_TIMINGS } from "../../support/timings.ts";
+import { createDynamoDb, endpointOf } from "../../../lib/aws/clients.ts";
 
 beforeEach(() => {
   vi.stubEnv("AWS_REGION", "eu-central-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDLOCAL");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
-  vi.stubEnv("AWS_SESSION_TOKEN", "");
-  vi.stubEnv("AWS_ENDPOINT_URL", undefined);
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", undefined);
 });
+
+const credentials = { accessKeyId: "AKIDLOCAL", secretAccessKey: "secret" };
 
 type Seen = { headers: IncomingHttpHeaders; body: unknown };
 
@@ -52,7 +48,7 @@ const put = new PutCommand({
 
 test("a table that does not answer is asked three times, each for a third of the call's time", async () => {
   const { seen, endpoint } = await startDynamoDb({ silent: true });
-  const client = dynamoDb({ ...WORKER_TIMINGS, callTimeoutMs: 300 }, { endpoint });
+  const client = createDynamoDb({ credentials, callTimeoutMs: 300, endpoint });
 
   const call = client.send(put, { abortSignal: AbortSignal.timeout(5_000) });
 
@@ -68,9 +64,10 @@ test("a table that does not answer is asked three times, each for a third of the
 test("a request is signed with the function's role, and what is undefined is left out", async () => {
   const { seen, endpoint } = await startDynamoDb({ silent: false });
 
-  await dynamoDb(WORKER_TIMINGS, { endpoint }).send(put);
-  vi.stubEnv("AWS_SESSION_TOKEN", "token");
-  await dynamoDb(WORKER_TIMINGS, { endpoint }).send(put);
+  const settings = { credentials, callTimeoutMs: 3_000, endpoint };
+  await createDynamoDb(settings).send(put);
+  const session = { ...credentials, sessionToken: "token" };
+  await createDynamoDb({ ...settings, credentials: session }).send(put);
 
   const [withKeys, withSession] = seen.map(({ headers }) => headers);
   expect(withKeys?.authorization).toMatch(/ Credential=AKIDLOCAL\/\d{8}\/eu-central-1\/dynamodb\//);
@@ -85,35 +82,23 @@ test("a request is signed with the function's role, and what is undefined is lef
 test("connections to AWS are the given agent's", async () => {
   const httpsAgent = new Agent();
   const connect = vi.spyOn(httpsAgent, "createConnection");
-  const client = dynamoDb(WORKER_TIMINGS, { endpoint: "https://127.0.0.1:9", httpsAgent });
+  const endpoint = "https://127.0.0.1:9";
+  const client = createDynamoDb({ credentials, callTimeoutMs: 3_000, endpoint, httpsAgent });
 
   await expect(client.send(put)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   expect(connect).toHaveBeenCalled();
 });
 
-test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
-  "without %s no client is made, and the error says which variables are missing",
-  (variable) => {
-    vi.stubEnv(variable, undefined);
+test("the table's endpoint is the region's, or the one that the client was given", async () => {
+  const settings = { credentials, callTimeoutMs: 3_000 };
 
-    for (const client of [dynamoDb, sqs, secretsManager]) {
-      expect(() => client(WORKER_TIMINGS)).toThrow(
-        new Error(
-          "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
-        ),
-      );
-    }
-  },
-);
-
-test("the table's address is the region's, or the one that the environment names", async () => {
-  const regional = await addressOf(dynamoDb(WORKER_TIMINGS));
-  vi.stubEnv("AWS_ENDPOINT_URL", "http://127.0.0.1:4000");
-  const general = await addressOf(dynamoDb(WORKER_TIMINGS));
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:4001");
-  const own = await addressOf(dynamoDb(WORKER_TIMINGS));
+  const regional = await endpointOf(createDynamoDb(settings));
+  const given = await endpointOf(
+    createDynamoDb({ ...settings, endpoint: "http://127.0.0.1:4001" }),
+  );
+  const named = await endpointOf(createDynamoDb({ ...settings, endpoint: "https://table.test" }));
 
   expect(regional.href).toBe("https://dynamodb.eu-central-1.amazonaws.com/");
-  expect(general.href).toBe("http://127.0.0.1:4000/");
-  expect(own.href).toBe("http://127.0.0.1:4001/");
+  expect(given.href).toBe("http://127.0.0.1:4001/");
+  expect(named.href).toBe("https://table.test/");
 });

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 
-import { readEnvironment } from "../../../lib/lambda/environment.ts";
-import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/timing.ts";
+import {
+  readCredentials,
+  readDynamoDbEndpoint,
+  readEnvironment,
+} from "../../../lib/lambda/environment.ts";
+import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/payments.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const REQUIRED = {
@@ -106,7 +110,7 @@ test.each([
 });
 
 test.each([
-  [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the worker cannot start without it."],
+  [{ RECORDS_TABLE: undefined }, "RECORDS_TABLE is not set: the function cannot start without it."],
   [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "xhttp://queue" }, "QUEUE_URL must be an http or https URL."],
@@ -160,4 +164,37 @@ test("an error never quotes the key", () => {
   const bad = { ...DEPLOYED, STRIPE_API_KEY: "sk_live_secret" };
 
   expect(() => readEnvironment(bad)).toThrow(/^(?!.*sk_live_secret)/);
+});
+
+test("credentials are those of the function's role, with a session token where there is one", () => {
+  const keys = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret" };
+  const credentials = { accessKeyId: "AKID", secretAccessKey: "secret" };
+
+  expect(readCredentials(keys)).toEqual(credentials);
+  expect(readCredentials({ ...keys, AWS_SESSION_TOKEN: "" })).toEqual(credentials);
+  expect(readCredentials({ ...keys, AWS_SESSION_TOKEN: "token" })).toEqual({
+    ...credentials,
+    sessionToken: "token",
+  });
+});
+
+test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
+  "without %s the function does not start, and the error says which variables are missing",
+  (variable) => {
+    const keys = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret", [variable]: "" };
+
+    expect(() => readCredentials(keys)).toThrow(
+      new Error(
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: Lambda sets them from the function's role; a local run takes any value.",
+      ),
+    );
+  },
+);
+
+test("DynamoDB's own endpoint counts for more than the one of all services", () => {
+  const both = { AWS_ENDPOINT_URL: "http://all", AWS_ENDPOINT_URL_DYNAMODB: "http://table" };
+
+  expect(readDynamoDbEndpoint({})).toBeUndefined();
+  expect(readDynamoDbEndpoint({ ...both, AWS_ENDPOINT_URL_DYNAMODB: "" })).toBe("http://all");
+  expect(readDynamoDbEndpoint(both)).toBe("http://table");
 });

@@ -1,30 +1,37 @@
 import { expect, test } from "vitest";
 
-import { reportLine } from "../../../lib/lambda/payment-log.ts";
-import type { Result } from "../../../lib/sqs/batch.ts";
+import { paymentLine } from "../../../lib/lambda/payment-log.ts";
+import type { Times } from "../../../lib/lambda/timed.ts";
+import type { DeliveryResult } from "../../../lib/payments/delivery-result.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
-function line(ending: Result["ending"], messageId = "order-1001") {
-  const delivery = { sqsMessageId: "sqs-1", receiptHandle: "handle-1", body: "", receiveCount: 2 };
-  const result: Result = { delivery, messageId, traceId: "trace-1", ending };
+function line(result: DeliveryResult, times: Times = {}) {
+  const delivery = {
+    sqsMessageId: "sqs-1",
+    receiptHandle: "handle-1",
+    body: "",
+    receiveCount: 2,
+    attributes: {},
+  };
+  const delivered = { delivery, messageId: "order-1001", traceId: "trace-1", result, times };
   const context = { now: NOW, functionName: "payment-worker", requestId: "request-1" };
   // As it is written: what is undefined is left out.
-  return JSON.parse(JSON.stringify(reportLine(result, context))) as Record<string, unknown>;
+  return JSON.parse(JSON.stringify(paymentLine(delivered, context))) as Record<string, unknown>;
 }
 
 test("a charge is one line, and its metrics ride on it", () => {
   expect(
-    line({
-      decision: "completed",
-      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
-      attempt: 2,
-      takeover: true,
-      stripeRequestId: "req_1",
-      claimMs: 5,
-      chargeMs: 800,
-      completeMs: 7,
-    }),
+    line(
+      {
+        decision: "completed",
+        outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+        attempt: 2,
+        takeover: true,
+        stripeRequestId: "req_1",
+      },
+      { claimMs: 5, chargeMs: 800, completeMs: 7 },
+    ),
   ).toEqual({
     timestamp: "2026-11-29T12:00:00.000Z",
     level: "INFO",
@@ -110,7 +117,7 @@ test("a transient failure is counted over all and by its kind, and keeps both re
   });
 });
 
-const endings: [Result["ending"], level: string, metric: string, message: string][] = [
+const results: [DeliveryResult, level: string, metric: string, message: string][] = [
   [
     { decision: "completed", outcome: { result: "processing", paymentIntentId: "pi_1" } },
     "INFO",
@@ -184,21 +191,21 @@ const endings: [Result["ending"], level: string, metric: string, message: string
   ],
 ];
 
-test.each(endings)("%j is told at its level and counted", (ending, level, metric, message) => {
-  expect(line(ending)).toMatchObject({ level, message, [metric]: 1, decision: ending.decision });
+test.each(results)("%j is reported at its level and counted", (result, level, metric, message) => {
+  expect(line(result)).toMatchObject({ level, message, [metric]: 1, decision: result.decision });
 });
 
 test("a first attempt is counted neither as a takeover nor as a lookup", () => {
   const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 
-  const told = line({ decision: "completed", outcome, takeover: false, lookedUp: false });
+  const reported = line({ decision: "completed", outcome, takeover: false, lookedUp: false });
 
-  expect(told).toMatchObject({ takeover: false, lookedUp: false });
-  expect(told).not.toHaveProperty("Takeover");
-  expect(told).not.toHaveProperty("Lookup");
+  expect(reported).toMatchObject({ takeover: false, lookedUp: false });
+  expect(reported).not.toHaveProperty("Takeover");
+  expect(reported).not.toHaveProperty("Lookup");
 });
 
-test("a decline is told with its codes", () => {
+test("a decline is reported with its codes", () => {
   const outcome = {
     result: "declined",
     paymentIntentId: "pi_1",

@@ -5,119 +5,163 @@ import { connect } from "node:net";
 import type { SQSEvent } from "aws-lambda";
 import { expect, test, vi } from "vitest";
 
-import { dynamoDb, sqs } from "../../../lib/aws/clients.ts";
+import { createDynamoDb, createSqs } from "../../../lib/aws/clients.ts";
 import { recordsTable } from "../../../lib/aws/records-table.ts";
-import type { LogLine } from "../../../lib/lambda/payment-log.ts";
-import { rehearse } from "../../../lib/lambda/warm-up.ts";
-import { sqsHandler } from "../../../lib/sqs/handler.ts";
+import type { LogLine } from "../../../lib/lambda/emf.ts";
+import { createPaymentHandler } from "../../../lib/lambda/payment-handler.ts";
+import { warmUpPayments } from "../../../lib/lambda/payment-warm-up.ts";
+import { createWarmUp, runFirstBatch } from "../../../lib/lambda/warm-up.ts";
+import type { FirstUse } from "../../../lib/lambda/warm-up.ts";
 import { fixedKey } from "../../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../../lib/stripe/charges.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
-test("the worker's own handler claims, charges and completes two messages at the stand-in", async () => {
-  vi.stubEnv("AWS_REGION", "us-east-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
-  const lines: LogLine[] = [];
+const firstUse = (compose: FirstUse["compose"]): FirstUse => ({
+  compose,
+  bodies: ["first", "second"],
+  reply: "{}",
+});
+const acknowledgeAll = async () => ({ batchItemFailures: [] });
 
-  await rehearse((standIn) => {
-    const endpoint = standIn.href;
-    const timings = WORKER_TIMINGS;
-    return sqsHandler({
-      records: recordsTable(dynamoDb(timings, { endpoint }), "records"),
-      charges: stripeCharges(fixedKey("sk_test_rehearsal"), standIn),
-      queue: { client: sqs(timings, { endpoint }), url: "http://queue" },
+test("the payment worker's own handler claims, charges and completes two messages at the stub", async () => {
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  const lines: LogLine[] = [];
+  const aws = {
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    callTimeoutMs: 3_000,
+  };
+  const compose = (stub: URL) =>
+    createPaymentHandler({
+      records: recordsTable(createDynamoDb({ ...aws, endpoint: stub.href }), "records"),
+      charges: stripeCharges(fixedKey("sk_test_warmup"), stub),
+      queue: { client: createSqs({ ...aws, endpoint: stub.href }), url: "http://queue" },
       functionName: "payment-worker",
-      timings,
+      timings: WORKER_TIMINGS,
       now: Date.now,
       newOwner: () => "owner",
       random: () => 0.5,
       write: (line) => lines.push(line),
     });
-  }, 5_000);
+
+  await runFirstBatch({ ...warmUpPayments(Date.now()), compose }, 5_000);
 
   const charged = {
     decision: "completed",
     outcome: "succeeded",
-    paymentIntentId: "pi_rehearsal",
+    paymentIntentId: "pi_warmup",
     attempt: 1,
     receiveCount: 1,
-    requestId: "rehearsal",
+    requestId: "warm-up",
   };
   expect(lines).toMatchObject([
-    { ...charged, messageId: "rehearsal-0", sqsMessageId: "0" },
-    { ...charged, messageId: "rehearsal-1", sqsMessageId: "1" },
+    { ...charged, messageId: "warm-up-0", sqsMessageId: "0" },
+    { ...charged, messageId: "warm-up-1", sqsMessageId: "1" },
   ]);
 });
 
-test("the stand-in cannot be reached from outside", async () => {
+test("what goes wrong is a warning each, and the rest is done", async () => {
+  const lines: LogLine[] = [];
+  const given: number[] = [];
+  const warmUp = createWarmUp(
+    firstUse(() => {
+      throw new Error("no stub today");
+    }),
+    [
+      async (timeoutMs) => given.push(timeoutMs),
+      () => Promise.reject(new Error("no connection to stripe")),
+      () => Promise.reject("a string"), // oxlint-disable-line prefer-promise-reject-errors
+    ],
+    (line) => lines.push(line),
+  );
+
+  await warmUp();
+
+  expect(given).toEqual([3_000]);
+  expect(lines).toEqual([
+    { level: "WARN", message: "the first batch will be slower: no connection to stripe" },
+    { level: "WARN", message: "the first batch will be slower: unknown" },
+    { level: "WARN", message: "the first batch will be slower: no stub today" },
+  ]);
+});
+
+test("the stub cannot be reached from outside", async () => {
   let error: unknown;
 
-  await rehearse(
-    ({ port }) =>
-      async () => {
-        const socket = connect(Number(port), "::1"); // it listens on 127.0.0.1 alone
-        [error] = await once(socket, "connect").catch((cause: unknown) => [cause]);
-        socket.destroy();
-        return { batchItemFailures: [] };
-      },
+  await runFirstBatch(
+    firstUse(({ port }) => async () => {
+      const socket = connect(Number(port), "::1"); // it listens on 127.0.0.1 alone
+      [error] = await once(socket, "connect").catch((cause: unknown) => [cause]);
+      socket.destroy();
+      return { batchItemFailures: [] };
+    }),
     5_000,
   );
 
   expect(error).toBeInstanceOf(Error);
 });
 
-test("the stand-in waits for nobody whose request is not complete", async () => {
+test("the stub waits for nobody whose request is not complete", async () => {
   const ended = Promise.withResolvers<string>();
 
-  await rehearse(
-    ({ port }) =>
-      async () => {
-        const socket = connect(Number(port), "127.0.0.1");
-        socket.on("error", () => {}).once("close", () => ended.resolve("closed"));
-        await once(socket, "connect");
-        socket.write("GET / HTTP/1.1\r\n");
-        return { batchItemFailures: [] };
-      },
+  await runFirstBatch(
+    firstUse(({ port }) => async () => {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.on("error", () => {}).once("close", () => ended.resolve("closed"));
+      await once(socket, "connect");
+      socket.write("GET / HTTP/1.1\r\n");
+      return { batchItemFailures: [] };
+    }),
     5_000,
   );
 
   expect(await ended.promise).toBe("closed");
 });
 
-test("no timer is left when the rehearsal is over", async () => {
+test("no timer is left when the warm-up is over", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
-  await rehearse(() => async () => ({ batchItemFailures: [] }), 1_000);
+  await runFirstBatch(
+    firstUse(() => acknowledgeAll),
+    1_000,
+  );
   const left = vi.getTimerCount();
   vi.useRealTimers();
 
   expect(left).toBe(0);
 });
 
-test("the stand-in is gone when the rehearsal is over", async () => {
+test("the stub is gone when the warm-up is over", async () => {
   let address = new URL("http://localhost");
 
-  await rehearse((standIn) => {
-    address = standIn;
-    return async () => ({ batchItemFailures: [] });
-  }, 1_000);
+  const compose = (stub: URL) => {
+    address = stub;
+    return acknowledgeAll;
+  };
+  await runFirstBatch(firstUse(compose), 1_000);
 
   expect(address.hostname).toBe("127.0.0.1");
   const error = await new Promise((resolve) => get(address).once("error", resolve));
   expect(error).toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("a rehearsal in which a message is not acknowledged is an error", async () => {
-  const refuseAll = async ({ Records }: SQSEvent) => ({
+test("a warm-up in which a message is not acknowledged is an error", async () => {
+  const failAll = async ({ Records }: SQSEvent) => ({
     batchItemFailures: Records.map(({ messageId }) => ({ itemIdentifier: messageId })),
   });
 
-  await expect(rehearse(() => refuseAll, 1_000)).rejects.toThrow("was not acknowledged");
+  const run = runFirstBatch(
+    firstUse(() => failAll),
+    1_000,
+  );
+
+  await expect(run).rejects.toThrow("was not acknowledged");
 });
 
-test("a rehearsal that hangs ends with an error after its time", async () => {
-  await expect(rehearse(() => () => new Promise(() => {}), 20)).rejects.toThrow(
-    "not done after 20 ms",
+test("a warm-up that hangs ends with an error after its time", async () => {
+  const run = runFirstBatch(
+    firstUse(() => () => new Promise(() => {})),
+    20,
   );
+
+  await expect(run).rejects.toThrow("not done after 20 ms");
 });

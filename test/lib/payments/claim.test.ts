@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { acquire, TableError } from "../../../lib/payments/claim.ts";
 import type { Claim, ClaimDeps, Records } from "../../../lib/payments/claim.ts";
 import type { IdempotencyRecord } from "../../../lib/payments/record.ts";
+import { createDeadline } from "../../../lib/timing/deadline.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
@@ -47,7 +48,12 @@ function table(answers: {
   return {
     puts,
     takeovers,
-    acquire: () => acquire("order-1", "print-a", deps, { remainingMs: () => 60_000 }),
+    acquire: () =>
+      acquire(
+        { messageId: "order-1", fingerprint: "print-a" },
+        deps,
+        createDeadline(WORKER_TIMINGS, () => 60_000),
+      ),
   };
 }
 
@@ -107,14 +113,14 @@ test("a takeover that failed against itself is a takeover", async () => {
   });
 });
 
-test("a takeover that came second finds the claim held", async () => {
+test("a takeover that came second finds the claim in progress", async () => {
   const standing = { ...expired, owner: "owner-3", leaseExpiresAt: NOW + 65_000 };
   const { acquire } = table({ put: expired, takeover: standing });
 
   expect(await acquire()).toEqual({ kind: "in_progress", leaseExpiresAt: 1_795_953_665_000 });
 });
 
-test("a takeover that finds the claim taken and given up again comes back at once", async () => {
+test("a takeover that finds the claim taken and released again comes back at once", async () => {
   const { acquire } = table({ put: expired, takeover: { ...expired, owner: "owner-3" } });
 
   expect(await acquire()).toEqual({ kind: "in_progress", leaseExpiresAt: 1_795_953_600_000 });

@@ -1,21 +1,22 @@
 import { expect, test } from "vitest";
 
-import type { PaymentMessage } from "../../../lib/message/decode.ts";
+import { chargeRequest } from "../../../lib/payments/charge.ts";
 import { TableError } from "../../../lib/payments/claim.ts";
 import type { Records } from "../../../lib/payments/claim.ts";
 import { describeError, processMessage } from "../../../lib/payments/protocol.ts";
 import type { ChargeAnswer, Charges } from "../../../lib/payments/protocol.ts";
 import type { AttemptError, IdempotencyRecord } from "../../../lib/payments/record.ts";
+import { createDeadline } from "../../../lib/timing/deadline.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
 const HOUR = 3_600_000;
 
-const message: PaymentMessage = {
+const request = chargeRequest({
   id: "order-1",
   sentAt: NOW,
   payment: { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_card" },
-};
+});
 const succeeded = {
   kind: "outcome",
   outcome: { result: "succeeded", paymentIntentId: "pi_1" },
@@ -27,9 +28,9 @@ type Script = {
   /** What is left of the invocation when it begins, in ms. */
   remainingMs?: number;
   /** How long each call takes, in ms. */
-  takes?: { claim?: number; find?: number; create?: number; complete?: number };
-  /** A expired claim of this age, in ms. */
-  lapsedForMs?: number;
+  takes?: { claim?: number; find?: number; create?: number };
+  /** An expired claim of this age, in ms. */
+  claimedAgoMs?: number;
   claim?: () => IdempotencyRecord | undefined;
   create?: () => ChargeAnswer;
   find?: () => ChargeAnswer | { kind: "none" };
@@ -39,13 +40,13 @@ type Script = {
 
 /** Delivers the message once to a worker whose table and Stripe follow a script. */
 async function deliver(script: Script) {
-  const { remainingMs = 60_000, takes = {}, lapsedForMs } = script;
+  const { remainingMs = 60_000, takes = {}, claimedAgoMs } = script;
   let now = NOW;
   const asked: { call: string; timeoutMs: number; with?: unknown }[] = [];
   const expired = (record: IdempotencyRecord): IdempotencyRecord | undefined =>
-    lapsedForMs === undefined
+    claimedAgoMs === undefined
       ? undefined
-      : { ...record, owner: "gone", leaseExpiresAt: 0, firstClaimedAt: NOW - lapsedForMs };
+      : { ...record, owner: "gone", leaseExpiresAt: 0, firstClaimedAt: NOW - claimedAgoMs };
   const records: Records = {
     async claim(record, timeoutMs) {
       asked.push({ call: "claim", timeoutMs });
@@ -58,7 +59,6 @@ async function deliver(script: Script) {
     },
     async complete(_claim, outcome, timeoutMs) {
       asked.push({ call: "complete", timeoutMs, with: outcome });
-      now += takes.complete ?? 0;
       return script.complete ? script.complete() : true;
     },
     async release(_claim, error, timeoutMs) {
@@ -85,41 +85,38 @@ async function deliver(script: Script) {
     now: () => now,
     newOwner: () => "owner-1",
   };
-  const deadline = { remainingMs: () => NOW + remainingMs - now };
-  const ending = await processMessage(message, deps, deadline);
-  return { ending, asked, calls: asked.map(({ call }) => call) };
+  const deadline = createDeadline(WORKER_TIMINGS, () => NOW + remainingMs - now);
+  const result = await processMessage(request, deps, deadline);
+  return { result, asked, calls: asked.map(({ call }) => call) };
 }
 
-test("a charge ends with its outcome, its request at Stripe and the time of each part", async () => {
-  const { ending, calls } = await deliver({ takes: { claim: 7, create: 900, complete: 11 } });
+test("a charge ends with its outcome and its request at Stripe", async () => {
+  const { result, calls } = await deliver({});
 
-  expect(ending).toEqual({
+  expect(result).toEqual({
     decision: "completed",
     outcome: { result: "succeeded", paymentIntentId: "pi_1" },
     stripeRequestId: "req_1",
     attempt: 1,
     takeover: false,
-    claimMs: 7,
-    chargeMs: 900,
-    completeMs: 11,
   });
   expect(calls).toEqual(["claim", "create", "complete"]);
 });
 
-test("an answer without a request id leaves it out of the ending", async () => {
+test("an answer without a request id leaves it out of the result", async () => {
   const { kind, outcome } = succeeded;
 
-  const { ending } = await deliver({ create: () => ({ kind, outcome }) });
+  const { result } = await deliver({ create: () => ({ kind, outcome }) });
 
-  expect(ending).not.toHaveProperty("stripeRequestId");
+  expect(result).not.toHaveProperty("stripeRequestId");
 });
 
 test("a delivery begins only when claim, charge and complete fit before the reserve", async () => {
   const justFits = await deliver({ remainingMs: 31_000 }); // 3 + 20 + 3 + 5 s
   const tooLate = await deliver({ remainingMs: 30_999 });
 
-  expect(justFits.ending.decision).toBe("completed");
-  expect(tooLate).toMatchObject({ ending: { decision: "not_started" }, calls: [] });
+  expect(justFits.result.decision).toBe("completed");
+  expect(tooLate).toMatchObject({ result: { decision: "not_started" }, calls: [] });
 });
 
 test("Stripe gets its full time while there is enough of it", async () => {
@@ -143,20 +140,20 @@ test.each([
   expect(calls).toEqual(expected);
 });
 
-test("without time for Stripe the claim is given up, and the ending says why", async () => {
-  const { ending, asked } = await deliver({ takes: { claim: 55_000 } });
+test("without time for Stripe the claim is released, and the result says why", async () => {
+  const { result, asked } = await deliver({ takes: { claim: 55_000 } });
 
-  expect(ending).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
+  expect(result).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
   expect(asked[1]).toEqual({ call: "release", timeoutMs: 1, with: { kind: "deadline" } });
 });
 
 test("from 23 hours after the first claim on Stripe is asked before it is charged", async () => {
-  const before = await deliver({ lapsedForMs: 23 * HOUR - 1 });
-  const after = await deliver({ lapsedForMs: 23 * HOUR });
+  const before = await deliver({ claimedAgoMs: 23 * HOUR - 1 });
+  const after = await deliver({ claimedAgoMs: 23 * HOUR });
 
   expect(before.calls).toEqual(["claim", "takeover", "create", "complete"]);
   expect(after.calls).toEqual(["claim", "takeover", "find", "create", "complete"]);
-  expect(after.ending).toMatchObject({ lookedUp: true, takeover: true, attempt: 2 });
+  expect(after.result).toMatchObject({ lookedUp: true, takeover: true, attempt: 2 });
   expect(after.asked[2]?.with).toEqual({
     messageId: "order-1",
     customer: "cus_ada",
@@ -167,9 +164,9 @@ test("from 23 hours after the first claim on Stripe is asked before it is charge
 test("what the lookup finds is recorded, and nothing is charged", async () => {
   const find = () => ({ ...succeeded, requestId: "req_list" });
 
-  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
 
-  expect(ending).toMatchObject({ decision: "completed", stripeRequestId: "req_list" });
+  expect(result).toMatchObject({ decision: "completed", stripeRequestId: "req_list" });
   expect(calls).toEqual(["claim", "takeover", "find", "complete"]);
 });
 
@@ -177,9 +174,9 @@ test("a lookup that Stripe calls invalid is no rejection: it may have been charg
   const find = () =>
     failed({ kind: "stripe_rejected", code: "resource_missing", param: "customer" });
 
-  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
 
-  expect(ending).toMatchObject({
+  expect(result).toMatchObject({
     decision: "transient",
     error: { kind: "stripe_lookup", code: "resource_missing", param: "customer" },
   });
@@ -189,9 +186,9 @@ test("a lookup that Stripe calls invalid is no rejection: it may have been charg
 test("a lookup that fails charges nothing", async () => {
   const find = () => failed({ kind: "stripe_unavailable", code: "timeout" });
 
-  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, find });
+  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
 
-  expect(ending).toMatchObject({ decision: "transient", error: { kind: "stripe_unavailable" } });
+  expect(result).toMatchObject({ decision: "transient", error: { kind: "stripe_unavailable" } });
   expect(calls).toEqual(["claim", "takeover", "find", "release"]);
 });
 
@@ -199,9 +196,9 @@ test.each([
   ["no time for the lookup", { claim: 52_000 }, ["claim", "takeover", "release"]],
   ["no time after it", { find: 52_000 }, ["claim", "takeover", "find", "release"]],
 ])("with %s nothing is charged", async (_, takes, expected) => {
-  const { ending, calls } = await deliver({ lapsedForMs: 25 * HOUR, takes });
+  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, takes });
 
-  expect(ending).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
+  expect(result).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
   expect(calls).toEqual(expected);
 });
 
@@ -210,36 +207,36 @@ test.each([
   ["stripe_conflict", "conflict"],
   ["stripe_key_in_use", "transient"],
   ["stripe_configuration", "transient"],
-] as const)("%s ends as %s, with Stripe's request, its claim given up", async (kind, decision) => {
+] as const)("%s ends as %s, with Stripe's request, its claim released", async (kind, decision) => {
   const error: AttemptError = { kind, code: "some_code", requestId: "req_9" };
 
-  const { ending, asked } = await deliver({ create: () => failed(error) });
+  const { result, asked } = await deliver({ create: () => failed(error) });
 
-  expect(ending).toMatchObject({ decision, error, stripeRequestId: "req_9" });
+  expect(result).toMatchObject({ decision, error, stripeRequestId: "req_9" });
   expect(asked.at(-1)).toMatchObject({ call: "release", with: error });
 });
 
-test("an error without a request id leaves it out of the ending", async () => {
-  const { ending } = await deliver({ create: () => failed({ kind: "stripe_unavailable" }) });
+test("an error without a request id leaves it out of the result", async () => {
+  const { result } = await deliver({ create: () => failed({ kind: "stripe_unavailable" }) });
 
-  expect(ending).not.toHaveProperty("stripeRequestId");
+  expect(result).not.toHaveProperty("stripeRequestId");
 });
 
 test("a lost lease is no outcome", async () => {
-  const { ending } = await deliver({ complete: () => false });
+  const { result } = await deliver({ complete: () => false });
 
-  expect(ending).toMatchObject({ decision: "lease_lost", completeMs: 0 });
-  expect(ending).not.toHaveProperty("outcome");
+  expect(result).toMatchObject({ decision: "lease_lost" });
+  expect(result).not.toHaveProperty("outcome");
 });
 
-test("a table that does not answer the claim leaves nothing to give up", async () => {
+test("a table that does not answer the claim leaves nothing to release", async () => {
   const claim = () => {
     throw new TableError("TimeoutError", undefined);
   };
 
-  const { ending, calls } = await deliver({ claim });
+  const { result, calls } = await deliver({ claim });
 
-  expect(ending).toEqual({
+  expect(result).toEqual({
     decision: "transient",
     error: { kind: "table_unavailable", code: "TimeoutError" },
   });
@@ -251,16 +248,16 @@ test("a table that does not answer complete or release leaves the lease to expir
     throw new TableError("TimeoutError", undefined);
   };
 
-  const { ending, calls } = await deliver({ complete: silent, release: silent });
+  const { result, calls } = await deliver({ complete: silent, release: silent });
 
-  expect(ending).toMatchObject({
+  expect(result).toMatchObject({
     decision: "transient",
     error: { kind: "table_unavailable", code: "TimeoutError" },
   });
   expect(calls).toEqual(["claim", "create", "complete", "release"]);
 });
 
-test("an unexpected error is told by its name and place, never by its text", () => {
+test("an unexpected error is described by its name and place, never by its text", () => {
   const error = new RangeError("card 4242 4242 4242 4242");
   error.stack = "RangeError: card 4242\n    at read (lib/some.ts:3:7)\n    at next (x.ts:1:1)";
 
@@ -271,7 +268,7 @@ test("an unexpected error is told by its name and place, never by its text", () 
   });
 });
 
-test("an error whose text looks like a place is not told by it", () => {
+test("an error whose text looks like a place is not described by it", () => {
   const error = new Error("looked at 4242");
   error.stack = "Error: looked at 4242";
 
@@ -282,6 +279,6 @@ test.each([
   ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error"],
   ["a string", "4242", "string"],
   ["nothing", undefined, "undefined"],
-])("%s is told by its kind alone", (_, cause, code) => {
+])("%s is described by its kind alone", (_, cause, code) => {
   expect(describeError(cause)).toStrictEqual({ kind: "unexpected", code });
 });

@@ -6,13 +6,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
+import type { SQSClient } from "@aws-sdk/client-sqs";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { processBatch } from "../../../lib/sqs/batch.ts";
+import { createPaymentHandler } from "../../../lib/lambda/payment-handler.ts";
 import { fixedKey } from "../../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../../lib/stripe/charges.ts";
 import { SEED } from "../../support/seed.ts";
+import { CONTEXT, sqsEvent } from "../../support/sqs-event.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 import { alteredMessage, NOW, validMessage, write } from "../message/generators.ts";
 import { verdict } from "../message/oracle.ts";
@@ -55,14 +57,20 @@ async function reaching(body: string): Promise<Seen[]> {
     release: unexpected,
   };
   const charges = stripeCharges(fixedKey("sk_test_local"), new URL(`http://127.0.0.1:${port}`));
-  const delivery = { sqsMessageId: "sqs-1", receiptHandle: "handle-1", body, receiveCount: 1 };
   const before = seen.length;
 
-  await processBatch(
-    [delivery],
-    { records, charges, timings: WORKER_TIMINGS, now: () => NOW, newOwner: () => "owner" },
-    { remainingMs: () => 60_000 },
-  );
+  const handler = createPaymentHandler({
+    records,
+    charges,
+    timings: WORKER_TIMINGS,
+    queue: { client: { send: async () => ({}) } as unknown as SQSClient, url: "http://queue" },
+    functionName: "payment-worker",
+    now: () => NOW,
+    newOwner: () => "owner",
+    random: () => 0.5,
+    write: () => {},
+  });
+  await handler(sqsEvent({ name: "1", body }), CONTEXT);
   return seen.slice(before);
 }
 

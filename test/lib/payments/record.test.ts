@@ -18,7 +18,7 @@ const existing = (changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord =
   ...changes,
 });
 
-test("a claim is held until the very end of its lease, and expired from then on", () => {
+test("a claim is in progress until the very end of its lease, and expired from then on", () => {
   expect(classify(existing({ leaseExpiresAt: NOW + 1 }), ours, NOW)).toEqual({
     kind: "in_progress",
     leaseExpiresAt: 1_795_953_600_001,
@@ -33,7 +33,7 @@ test("a record under our own owner is our own put, whatever it says", () => {
   expect(classify(record, ours, NOW)).toEqual({ kind: "ours" });
 });
 
-test("another payment is a conflict, whether it is completed, held or expired", () => {
+test("another payment is a conflict, whether it is completed, in progress or expired", () => {
   const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
   for (const state of [{ outcome }, {}, { leaseExpiresAt: 0 }]) {
     expect(classify(existing({ fingerprint: "print-b", ...state }), ours, NOW)).toEqual({

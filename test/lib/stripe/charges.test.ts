@@ -7,8 +7,8 @@ import type { AddressInfo, Server } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 import type { ChargeParams } from "../../../lib/payments/charge.ts";
+import type { StripeKeys } from "../../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../../lib/stripe/charges.ts";
-import type { StripeKeys } from "../../../lib/stripe/charges.ts";
 import { startStripe } from "../../../local/stripe/server.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");

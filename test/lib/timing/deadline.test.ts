@@ -1,16 +1,25 @@
 import { expect, test } from "vitest";
 
-import { timeLeftMs } from "../../../lib/timing/deadline.ts";
+import { createDeadline } from "../../../lib/timing/deadline.ts";
 
-const timings = { callTimeoutMs: 3_000, deadlineReserveMs: 5_000 };
+const timings = { callTimeoutMs: 3_000, stripeTimeoutMs: 20_000, deadlineReserveMs: 5_000 };
 
 test.each([
-  [60_000, 3_000],
-  [8_000, 3_000],
-  [7_999, 2_999],
-  [5_001, 1],
-  [5_000, 1],
-  [-40_000, 1],
-])("with %i ms of the invocation left, a call to the table gets %i ms", (remaining, expected) => {
-  expect(timeLeftMs(timings, { remainingMs: () => remaining })).toBe(expected);
+  { remaining: 60_000, fits: true, table: 3_000, stripe: 20_000 },
+  { remaining: 31_000, fits: true, table: 3_000, stripe: 20_000 }, // 3 + 20 + 3 + 5 s
+  { remaining: 30_999, fits: false, table: 3_000, stripe: 20_000 },
+  { remaining: 27_999, fits: false, table: 3_000, stripe: 19_999 },
+  { remaining: 8_000, fits: false, table: 3_000, stripe: 0 },
+  { remaining: 7_999, fits: false, table: 2_999, stripe: -1 },
+  { remaining: 5_000, fits: false, table: 1, stripe: -3_000 },
+  { remaining: -40_000, fits: false, table: 1, stripe: -48_000 },
+])("with $remaining ms left: $fits, $table for the table, $stripe for Stripe", (expected) => {
+  const { remaining, fits, table, stripe } = expected;
+
+  const deadline = createDeadline(timings, () => remaining);
+
+  expect(deadline.remainingMs()).toBe(remaining);
+  expect(deadline.fitsDelivery()).toBe(fits);
+  expect(deadline.tableCallMs()).toBe(table);
+  expect(deadline.stripeCallMs()).toBe(stripe);
 });

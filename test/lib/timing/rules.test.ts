@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 
+import { backoffCeilingMs, shortestOutageCoveredMs } from "../../../lib/timing/backoff.ts";
 import {
-  backoffCeilingMs,
   DEFAULT_TIMINGS,
   DEFAULT_WORKER_TIMINGS,
-  shortestOutageCoveredMs,
-  timingVariables,
   violations,
   workerViolations,
-} from "../../../lib/timing/timing.ts";
-import type { Timings } from "../../../lib/timing/timing.ts";
+} from "../../../lib/timing/payments.ts";
+import type { Timings } from "../../../lib/timing/payments.ts";
+import { timingVariables } from "../../../lib/timing/variables.ts";
 import { TIMINGS } from "../../support/timings.ts";
 
 const HOUR = 3_600_000;
@@ -39,9 +38,9 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "finite-number: clockSkewMs is NaN; it must be a number that is not negative.",
   ],
   [
-    { chargeLatencyMs: 1_000_000 },
-    { chargeLatencyMs: Infinity },
-    "finite-number: chargeLatencyMs is Infinity; it must be a number that is not negative.",
+    { apiLatencyMs: 1_000_000 },
+    { apiLatencyMs: Infinity },
+    "finite-number: apiLatencyMs is Infinity; it must be a number that is not negative.",
   ],
   [
     { keyWindowMs: 86_375_000 },
@@ -56,17 +55,17 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
   [
     { backoffBaseMs: 900_000 },
     { backoffBaseMs: 900_001 },
-    "backoff-order: the backoff must start at 1 s or more (900.001 s), not above its cap (900 s), and the cap must be within SQS's longest visibility timeout of 12 h; change backoffBaseMs or backoffCapMs.",
+    "backoff-order: the backoff must start at 1 s or more (900.001 s), not above its cap (900 s), and the cap must be at most 42000 s, because SQS counts its 12 h from the receive; change backoffBaseMs or backoffCapMs.",
   ],
   [
     { backoffBaseMs: 1_000, maxReceiveCount: 30 },
     { backoffBaseMs: 999, maxReceiveCount: 30 },
-    "backoff-order: the backoff must start at 1 s or more (0.999 s), not above its cap (900 s), and the cap must be within SQS's longest visibility timeout of 12 h; change backoffBaseMs or backoffCapMs.",
+    "backoff-order: the backoff must start at 1 s or more (0.999 s), not above its cap (900 s), and the cap must be at most 42000 s, because SQS counts its 12 h from the receive; change backoffBaseMs or backoffCapMs.",
   ],
   [
-    { backoffCapMs: 12 * HOUR, queueRetentionMs: 7 * DAY },
-    { backoffCapMs: 12 * HOUR + 1, queueRetentionMs: 8 * DAY },
-    "backoff-order: the backoff must start at 1 s or more (30 s), not above its cap (43200.001 s), and the cap must be within SQS's longest visibility timeout of 12 h; change backoffBaseMs or backoffCapMs.",
+    { backoffCapMs: 42_000_000, queueRetentionMs: 7 * DAY },
+    { backoffCapMs: 42_000_001, queueRetentionMs: 8 * DAY },
+    "backoff-order: the backoff must start at 1 s or more (30 s), not above its cap (42000.001 s), and the cap must be at most 42000 s, because SQS counts its 12 h from the receive; change backoffBaseMs or backoffCapMs.",
   ],
   [
     { stripeTimeoutMs: 100 },
@@ -86,17 +85,17 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
   [
     { functionTimeoutMs: 57_001 },
     { functionTimeoutMs: 57_000 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (57 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
+    "slowest-delivery: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (57 s); raise functionTimeoutMs or lower stripeTimeoutMs.",
   ],
   [
     { stripeTimeoutMs: 21_499 },
     { stripeTimeoutMs: 21_500 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 21.5 s + reserve 5 s = 60 s) must end before the function timeout (60 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
+    "slowest-delivery: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 21.5 s + reserve 5 s = 60 s) must end before the function timeout (60 s); raise functionTimeoutMs or lower stripeTimeoutMs.",
   ],
   [
     { functionTimeoutMs: 900_000, visibilityTimeoutMs: 5_400_000 },
     { functionTimeoutMs: 900_001, visibilityTimeoutMs: 5_400_006 },
-    "function-timeout: the slowest delivery (4 calls × 3 s + 2 Stripe calls × 20 s + reserve 5 s = 57 s) must end before the function timeout (900.001 s), which Lambda limits to 900 s; change functionTimeoutMs or lower stripeTimeoutMs.",
+    "function-timeout: the function timeout (900.001 s) must not exceed Lambda's limit of 900 s; lower functionTimeoutMs.",
   ],
   [
     { visibilityTimeoutMs: 360_000 },
@@ -121,7 +120,7 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
   [
     { maxMessageAgeMs: 25 * DAY },
     { maxMessageAgeMs: 25 * DAY - 1 },
-    "memory-outlives-redelivery: the record TTL (35 d) and the greatest accepted message age (24.999999988425927 d) must be at least queue retention (4 d) + dead-letter retention (14 d) + operator slack (7 d); raise recordTtlMs and maxMessageAgeMs.",
+    "deduplication-window: the record TTL (35 d) and the greatest accepted message age (24.999999988425927 d) must be at least queue retention (4 d) + dead-letter retention (14 d) + operator slack (7 d); raise recordTtlMs and maxMessageAgeMs.",
   ],
   [
     { deadLetterRetentionMs: 4 * DAY + 1 },
@@ -178,13 +177,13 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
       eventSourceConcurrency: 1_000,
       reservedConcurrency: 1_000,
       batchSize: 1,
-      stripeRequestsPerSecond: 2_000,
+      apiRequestsPerSecond: 2_000,
     },
     {
       eventSourceConcurrency: 1_001,
       reservedConcurrency: 1_001,
       batchSize: 1,
-      stripeRequestsPerSecond: 4_000,
+      apiRequestsPerSecond: 4_000,
     },
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (1001), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (1): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
@@ -199,8 +198,8 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (1.5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
-    { batchSize: 10, stripeRequestsPerSecond: 40 },
-    { batchSize: 11, stripeRequestsPerSecond: 100 },
+    { batchSize: 10, apiRequestsPerSecond: 40 },
+    { batchSize: 11, apiRequestsPerSecond: 100 },
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (0 s) and a batch size of 1 to 10, or to 400 with a window (11): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
@@ -208,13 +207,13 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
       batchSize: 400,
       batchWindowMs: 1_000,
       visibilityTimeoutMs: 361_000,
-      stripeRequestsPerSecond: 2_000,
+      apiRequestsPerSecond: 2_000,
     },
     {
       batchSize: 401,
       batchWindowMs: 1_000,
       visibilityTimeoutMs: 361_000,
-      stripeRequestsPerSecond: 4_000,
+      apiRequestsPerSecond: 4_000,
     },
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (1 s) and a batch size of 1 to 10, or to 400 with a window (401): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
@@ -224,9 +223,9 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (300.001 s) and a batch size of 1 to 10, or to 400 with a window (5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
-    { chargeLatencyMs: 400 },
-    { chargeLatencyMs: 399 },
-    "stripe-rate: batch size × concurrency (5 × 2) must not exceed Stripe's rate × latency (25/s × 0.399 s = 9.975 at once), or Stripe answers 429; lower batchSize or ask Stripe for a higher rate.",
+    { apiLatencyMs: 400 },
+    { apiLatencyMs: 399 },
+    "api-rate: batch size × concurrency (5 × 2) must not exceed the API's rate × latency (25/s × 0.399 s = 9.975 at once), or it answers 429; lower batchSize or ask for a higher rate.",
   ],
 ];
 

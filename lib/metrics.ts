@@ -1,0 +1,27 @@
+// The names of the metrics that functions write into their logs, and that infra/ reads.
+
+export const METRICS_NAMESPACE = "PaymentWorker";
+
+export type MetricName =
+  // How a delivery ended
+  | "Succeeded"
+  | "Processing"
+  | "RequiresAction"
+  | "Declined"
+  | "Duplicate"
+  | "InProgress"
+  | "Conflict"
+  | "Invalid"
+  | "Rejected"
+  | "TransientFailure"
+  | "LeaseLost"
+  | "NotStarted"
+  // What happened on the way
+  | "Takeover"
+  | "Lookup"
+  | "FailedReceive"
+  | "ConfigurationError"
+  | "ClaimToComplete";
+
+/** A field of the log line by which a metric is split, beside its total. */
+export type MetricDimension = "rule" | "kind";

@@ -1,0 +1,206 @@
+// The table and Stripe are hand-written fakes, one answer each.
+
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import { expect, test } from "vitest";
+
+import type { LogLine } from "../../../lib/lambda/emf.ts";
+import { createPaymentHandler, dispositionOf } from "../../../lib/lambda/payment-handler.ts";
+import type { Records } from "../../../lib/payments/claim.ts";
+import type { DeliveryResult } from "../../../lib/payments/delivery-result.ts";
+import type { ChargeAnswer } from "../../../lib/payments/protocol.ts";
+import type { AttemptError, IdempotencyRecord } from "../../../lib/payments/record.ts";
+import { CONTEXT, sqsEvent } from "../../support/sqs-event.ts";
+import type { Sent } from "../../support/sqs-event.ts";
+import { WORKER_TIMINGS } from "../../support/timings.ts";
+
+const client = { send: async () => ({}) } as unknown as SQSClient;
+
+const NOW = Date.parse("2026-11-29T12:00:00Z");
+const SUCCEEDED: ChargeAnswer = {
+  kind: "outcome",
+  outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+};
+const failed = (kind: AttemptError["kind"]): ChargeAnswer => ({ kind: "error", error: { kind } });
+
+const body = (id: string, changes: object = {}) =>
+  JSON.stringify({
+    id,
+    createdAt: "2026-11-29T11:59:00Z",
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+    ...changes,
+  });
+
+type Services = Partial<Records> & {
+  /** What is in the table under an id. */
+  existing?: Record<string, Partial<IdempotencyRecord>>;
+  answers?: Record<string, ChargeAnswer>;
+};
+
+async function handle({ existing = {}, answers = {}, ...records }: Services, ...messages: Sent[]) {
+  const lines: LogLine[] = [];
+  const handler = createPaymentHandler({
+    records: {
+      async claim(record) {
+        const found = existing[record.messageId];
+        return found && { ...record, owner: "another", ...found };
+      },
+      takeOver: async () => undefined,
+      complete: async () => true,
+      release: async () => {},
+      ...records,
+    },
+    charges: {
+      create: async (_, { idempotencyKey }) => answers[idempotencyKey] ?? SUCCEEDED,
+      find: async () => ({ kind: "none" }),
+    },
+    timings: WORKER_TIMINGS,
+    queue: { client, url: "https://sqs.us-east-1.amazonaws.com/123456789012/payments" },
+    functionName: "payment-worker",
+    now: () => NOW,
+    newOwner: () => "owner",
+    random: () => 0.5,
+    write: (line) => lines.push(line),
+  });
+  const answer = await handler(sqsEvent(...messages), CONTEXT).catch((error: unknown) => error);
+  return { answer, lines };
+}
+
+const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+
+test.each<[DeliveryResult, ReturnType<typeof dispositionOf>]>([
+  [{ decision: "completed", outcome }, { kind: "acknowledge" }],
+  [{ decision: "duplicate", outcome }, { kind: "acknowledge" }],
+  [
+    { decision: "invalid", violation: { field: "amount", rule: "amount" } },
+    { kind: "dead-letter" },
+  ],
+  [{ decision: "conflict" }, { kind: "dead-letter" }],
+  [{ decision: "rejected", error: { kind: "stripe_rejected" } }, { kind: "dead-letter" }],
+  [
+    { decision: "in_progress", leaseExpiresAt: 1_795_953_665_000 },
+    { kind: "at", time: 1_795_953_665_000 },
+  ],
+  [{ decision: "lease_lost" }, { kind: "backoff" }],
+  [{ decision: "not_started" }, { kind: "backoff" }],
+])("%j is told to SQS as %j", (result, disposition) => {
+  expect(dispositionOf(result)).toEqual(disposition);
+});
+
+test.each([
+  ["stripe_unavailable", true],
+  ["stripe_rate_limited", true],
+  ["stripe_configuration", true],
+  ["table_unavailable", true],
+  ["stripe_key_in_use", false],
+  ["stripe_lookup", false],
+  ["deadline", false],
+  ["unexpected", false],
+] as const)("a failure with %s counts as unavailable: %j", (kind, unavailable) => {
+  expect(dispositionOf({ decision: "transient", error: { kind } })).toEqual({
+    kind: "backoff",
+    unavailable,
+  });
+});
+
+test("each delivery ends with its own decision and line, in the order of the batch", async () => {
+  const { answer, lines } = await handle(
+    {
+      existing: { taken: { leaseExpiresAt: NOW + 41_001 } },
+      answers: { down: failed("stripe_unavailable"), rejected: failed("stripe_rejected") },
+    },
+    { name: "fine", body: body("fine") },
+    { name: "down", body: body("down") },
+    { name: "taken", body: body("taken") },
+    { name: "rejected", body: body("rejected") },
+    { name: "bad", body: "{}" },
+  );
+
+  expect(lines.map(({ decision, sqsMessageId }) => [sqsMessageId, decision])).toEqual([
+    ["sqs-fine", "completed"],
+    ["sqs-down", "transient"],
+    ["sqs-taken", "in_progress"],
+    ["sqs-rejected", "rejected"],
+    ["sqs-bad", "invalid"],
+  ]);
+  expect(answer).toEqual({
+    batchItemFailures: ["down", "taken", "rejected", "bad"].map((name) => ({
+      itemIdentifier: `sqs-${name}`,
+    })),
+  });
+});
+
+test("an error that nobody planned is transient, and its text is not logged", async () => {
+  const complete = async ({ messageId }: { messageId: string }) => {
+    if (messageId === "hit") throw new TypeError("value 4242424242424242 is not a function");
+    return true;
+  };
+
+  const { lines } = await handle(
+    { complete },
+    { name: "hit", body: body("hit") },
+    { name: "spared", body: body("spared") },
+  );
+
+  expect(lines).toMatchObject([
+    { decision: "transient", kind: "unexpected", code: "TypeError" },
+    { decision: "completed" },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain("4242424242424242");
+});
+
+test("a copy in the batch is a duplicate of a charge, and no takeover of its own", async () => {
+  const copies = (id: string) =>
+    ["1", "2"].map((name) => ({ name: `${id}-${name}`, body: body(id), receiveCount: 2 }));
+
+  const { lines } = await handle(
+    {
+      existing: { failing: { leaseExpiresAt: 0 } },
+      answers: { failing: failed("stripe_unavailable") },
+    },
+    ...copies("charged"),
+    ...copies("failing"),
+  );
+
+  expect(lines).toMatchObject([
+    { decision: "completed", claimMs: 0 },
+    { decision: "duplicate", outcome: "succeeded" },
+    { decision: "transient", takeover: true, attempt: 2 },
+    { decision: "transient", takeover: false, attempt: 2 },
+  ]);
+  expect(lines[1]).toMatchObject({ claimMs: undefined });
+});
+
+test("an invalid message is reported by its id where that was readable", async () => {
+  const { lines } = await handle(
+    {},
+    { name: "a", body: body("order-1", { amount: 0 }) },
+    { name: "b", body: "{}" },
+  );
+
+  expect(lines.map(({ messageId }) => messageId)).toEqual(["order-1", undefined]);
+});
+
+test("a line carries the sender's trace: from the envelope, else the one that SQS carries beside it", async () => {
+  const root = "1-5759e988-bd862e3fe1be46a994272793";
+  const traceHeader = `Root=${root};Parent=3995c3f42cd8ad8;Sampled=1`;
+  const enveloped = {
+    job: "payments",
+    trace_id: "trace-1",
+    data: { amount: 1200, currency: "eur", customer: "cus_ada", paymentMethod: "pm_card_visa" },
+    meta: { id: "b", schema_version: 1, created_at: NOW },
+    attempts: 0,
+  };
+
+  const { lines } = await handle(
+    {},
+    { name: "a", traceHeader, body: body("a") },
+    { name: "b", traceHeader, body: JSON.stringify(enveloped) },
+    { name: "c", traceHeader, body: "{}" },
+    { name: "d", body: body("d") },
+  );
+
+  expect(lines.map(({ traceId }) => traceId)).toEqual([root, "trace-1", root, undefined]);
+});

@@ -1,0 +1,27 @@
+// Events as Lambda's SQS event source makes them, and the invocation that they come with.
+
+import type { SQSEvent, SQSMessageAttributes, SQSRecord } from "aws-lambda";
+
+export type Sent = {
+  /** Told apart by this: `sqs-a` with the receipt `handle-a`. */
+  name: string;
+  body: string;
+  receiveCount?: number;
+  traceHeader?: string;
+  messageAttributes?: SQSMessageAttributes | undefined;
+};
+
+export function sqsEvent(...messages: Sent[]): SQSEvent {
+  const Records = messages.map(({ name, body, receiveCount = 1, traceHeader, ...rest }) => ({
+    messageId: `sqs-${name}`,
+    receiptHandle: `handle-${name}`,
+    body,
+    attributes: { ApproximateReceiveCount: String(receiveCount), AWSTraceHeader: traceHeader },
+    messageAttributes: {},
+    ...rest,
+  }));
+  return { Records: Records as unknown as SQSRecord[] };
+}
+
+/** An invocation that has 60 s left. */
+export const CONTEXT = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };
