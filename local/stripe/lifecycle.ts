@@ -1,0 +1,86 @@
+// What happens to a PaymentIntent after its creation: a bank debit arrives or bounces, a customer
+// authenticates or walks away, somebody cancels or refunds it.
+// https://docs.stripe.com/payments/paymentintents/lifecycle
+
+import { newId } from "./payment-intent.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
+
+export type Step =
+  | "succeed"
+  | "fail"
+  | "cancel"
+  /** The customer has authenticated, and the bank takes its days. */
+  | "process";
+
+/** The statuses from which Stripe allows each step. */
+const FROM: Readonly<Record<Step, readonly PaymentIntent["status"][]>> = {
+  succeed: ["processing", "requires_action", "requires_payment_method"],
+  fail: ["processing", "requires_action"],
+  cancel: ["requires_payment_method", "requires_action", "requires_confirmation", "processing"],
+  process: ["requires_action"],
+};
+
+/** The event that reports each step. https://docs.stripe.com/api/events/types */
+export const EVENT_OF: Readonly<Record<Step, string>> = {
+  succeed: "payment_intent.succeeded",
+  fail: "payment_intent.payment_failed",
+  cancel: "payment_intent.canceled",
+  process: "payment_intent.processing",
+};
+
+/** The PaymentIntent after a step; undefined when its status does not allow it. `nowMs` is epoch ms. */
+export function afterStep(
+  intent: PaymentIntent,
+  step: Step,
+  nowMs: number,
+): PaymentIntent | undefined {
+  if (!FROM[step].includes(intent.status)) return undefined;
+  const open = { ...intent, next_action: null };
+  switch (step) {
+    case "succeed":
+      return {
+        ...open,
+        status: "succeeded",
+        amount_received: intent.amount,
+        latest_charge: intent.latest_charge ?? newId("ch_3"),
+        last_payment_error: null,
+      };
+    case "fail":
+      return {
+        ...open,
+        status: "requires_payment_method",
+        payment_method: null,
+        last_payment_error: {
+          type: "card_error",
+          code: "payment_intent_payment_attempt_failed",
+          decline_code: "insufficient_funds",
+          message: "The payment failed.",
+        } as PaymentIntent["last_payment_error"],
+      };
+    case "cancel":
+      return {
+        ...open,
+        status: "canceled",
+        canceled_at: Math.floor(nowMs / 1_000),
+        cancellation_reason: "abandoned",
+      };
+    case "process":
+      return { ...open, status: "processing", latest_charge: newId("py_3") };
+  }
+}
+
+/** The event that reports what a creation led to, beside `payment_intent.created`. */
+export function eventOfCreation({ status, last_payment_error }: PaymentIntent): string | undefined {
+  switch (status) {
+    case "succeeded":
+      return "payment_intent.succeeded";
+    case "processing":
+      return "payment_intent.processing";
+    case "requires_action":
+      return "payment_intent.requires_action";
+    case "requires_payment_method":
+      return last_payment_error ? "payment_intent.payment_failed" : undefined;
+    default:
+      return undefined;
+  }
+}
