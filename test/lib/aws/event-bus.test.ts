@@ -1,0 +1,57 @@
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { mockClient } from "aws-sdk-client-mock";
+import { beforeEach, expect, test } from "vitest";
+
+import { eventBus } from "../../../lib/aws/event-bus.ts";
+import type { OutcomeEvent } from "../../../lib/outcomes/event.ts";
+
+const mock = mockClient(EventBridgeClient);
+beforeEach(() => mock.reset());
+
+const EVENT: OutcomeEvent = {
+  specversion: "1.0",
+  id: "order-1:1",
+  source: "urn:payment-worker:test",
+  type: "payment.succeeded",
+  subject: "order-1",
+  time: "2026-11-30T06:00:00.123Z",
+  datacontenttype: "application/json",
+  revision: 1,
+  data: { messageId: "order-1", result: "succeeded", paymentIntentId: "pi_1" },
+};
+const { time: _, ...UNDATED } = EVENT;
+
+const bus = () => eventBus(new EventBridgeClient({ region: "eu-west-1" }), "payments");
+
+test("an event goes out as the detail, under its type and time", async () => {
+  mock.on(PutEventsCommand).resolves({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
+  expect(await bus().publish([EVENT], 1_000)).toEqual([undefined]);
+  expect(mock.commandCalls(PutEventsCommand)[0]?.args[0].input).toEqual({
+    Entries: [
+      {
+        EventBusName: "payments",
+        Source: "payment-worker",
+        DetailType: "payment.succeeded",
+        Detail: JSON.stringify(EVENT),
+        Time: new Date("2026-11-30T06:00:00.123Z"),
+      },
+    ],
+  });
+});
+
+test("entries that failed in a 200 are told from those that went out", async () => {
+  mock.on(PutEventsCommand).resolves({
+    FailedEntryCount: 2,
+    Entries: [{ EventId: "1" }, { ErrorCode: "ThrottlingException" }, {}],
+  });
+  expect(await bus().publish([EVENT, UNDATED, EVENT], 1_000)).toEqual([
+    undefined,
+    "ThrottlingException",
+    "NoEventId",
+  ]);
+});
+
+test("a bus that does not answer is an error, and so is one that is slow", async () => {
+  mock.on(PutEventsCommand).rejects(new Error("down"));
+  await expect(bus().publish([EVENT], 1_000)).rejects.toThrow("down");
+});
