@@ -55,7 +55,7 @@ export function afterStep(
           code: "payment_intent_payment_attempt_failed",
           decline_code: "insufficient_funds",
           message: "The payment failed.",
-        } as PaymentIntent["last_payment_error"],
+        },
       };
     case "cancel":
       return {
@@ -80,7 +80,9 @@ export function eventOfCreation({ status, last_payment_error }: PaymentIntent): 
       return "payment_intent.requires_action";
     case "requires_payment_method":
       return last_payment_error ? "payment_intent.payment_failed" : undefined;
-    default:
-      return undefined;
+    case "requires_confirmation":
+    case "requires_capture":
+    case "canceled":
   }
+  return undefined;
 }

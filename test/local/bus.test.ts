@@ -1,0 +1,105 @@
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { expect, onTestFinished, test } from "vitest";
+
+import { startBus } from "../../local/bus/server.ts";
+
+/** A bus `payments` with a queue for succeeded payments, and a client that tries once. */
+async function started(send?: (queueUrl: string, body: string) => Promise<void>) {
+  const sent: { queue: string; body: Record<string, unknown> }[] = [];
+  const server = await startBus({
+    now: () => Date.parse("2026-11-30T12:00:00.500Z"),
+    send:
+      send ??
+      (async (queue, body) =>
+        void sent.push({ queue, body: JSON.parse(body) as (typeof sent)[0]["body"] })),
+  });
+  onTestFinished(() => server.stop());
+  server.bus.createBus("payments");
+  server.bus.addQueue(
+    "paid",
+    "payments",
+    { "detail-type": ["payment.succeeded"] },
+    { queueUrl: "orders", deadLetterQueueUrl: "orders-target-dlq" },
+  );
+  const client = new EventBridgeClient({
+    endpoint: server.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    maxAttempts: 1,
+  });
+  onTestFinished(() => client.destroy());
+  const put = (...Entries: object[]) => client.send(new PutEventsCommand({ Entries }));
+  return { server, sent, put };
+}
+
+const ENTRY = {
+  EventBusName: "payments",
+  Source: "payment-worker",
+  DetailType: "payment.succeeded",
+  Detail: '{"id":"order-1:1","subject":"order-1"}',
+};
+
+test("an event that a rule matches reaches its queue in EventBridge's envelope", async () => {
+  const { server, sent, put } = await started();
+  const { FailedEntryCount, Entries } = await put(ENTRY, {
+    ...ENTRY,
+    DetailType: "payment.failed",
+  });
+  await server.bus.idle();
+  expect(FailedEntryCount).toBe(0);
+  expect(sent).toEqual([
+    {
+      queue: "orders",
+      body: {
+        version: "0",
+        id: Entries?.[0]?.EventId,
+        "detail-type": "payment.succeeded",
+        source: "payment-worker",
+        account: "000000000000",
+        time: "2026-11-30T12:00:00Z",
+        region: "us-east-1",
+        resources: [],
+        detail: { id: "order-1:1", subject: "order-1" },
+      },
+    },
+  ]);
+  expect(server.bus.published()).toHaveLength(2);
+});
+
+test("entries fail one by one in an answer that is a 200", async () => {
+  const { server, put } = await started();
+  server.failEntries("order-1:1", "ThrottlingException");
+  const first = await put(ENTRY, { ...ENTRY, Detail: "[]" }, { ...ENTRY, Source: "" });
+  expect(first.FailedEntryCount).toBe(3);
+  expect(first.Entries?.map(({ ErrorCode }) => ErrorCode)).toEqual([
+    "ThrottlingException",
+    "MalformedDetail",
+    "InvalidArgument",
+  ]);
+  expect((await put(ENTRY)).FailedEntryCount).toBe(0);
+});
+
+test("what the queue refuses goes to the target's dead-letter queue", async () => {
+  const refused: string[] = [];
+  const { server, put } = await started(async (queue) => {
+    refused.push(queue);
+    if (queue === "orders") throw new Error("AccessDenied");
+  });
+  await put(ENTRY);
+  await server.bus.idle();
+  expect(refused).toEqual(["orders", "orders", "orders", "orders-target-dlq"]);
+});
+
+test("11 entries are too many", async () => {
+  const { put } = await started();
+  await expect(put(...Array.from({ length: 11 }, () => ENTRY))).rejects.toThrow(
+    "Member must have length between 1 and 10",
+  );
+});
+
+test("an event for a bus that is not there is taken, and reaches nobody", async () => {
+  const { server, sent, put } = await started();
+  expect((await put({ ...ENTRY, EventBusName: "nowhere" })).FailedEntryCount).toBe(0);
+  await server.bus.idle();
+  expect(sent).toEqual([]);
+});
