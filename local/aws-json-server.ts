@@ -1,16 +1,9 @@
-/**
- * The HTTP front of a local AWS service: reads a request, logs it, plays the faults, and lets the
- * service answer.
- */
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-
-import { errorCode, errorReply, headersOf, readCall, sendReply } from "./aws-json.ts";
-import type { Call, Reply } from "./aws-json.ts";
-import { createFaults } from "./faults.ts";
-import type { Faults } from "./faults.ts";
+// A local AWS service: the HTTP front, with a log of what it was asked.
+import { errorCode, errorReply, readCall } from "./aws-json.ts";
+import type { Call } from "./aws-json.ts";
+import type { Phase } from "./faults.ts";
+import { startHttpServer } from "./http-server.ts";
+import type { HttpServer, Listening, Reply } from "./http-server.ts";
 
 /** One request as the server saw it. */
 export type Seen<Details> = Details & {
@@ -21,132 +14,75 @@ export type Seen<Details> = Details & {
   result: string;
 };
 
-export type AwsJsonServer<Details> = {
-  url: string;
-  port: number;
-  faults: Faults<Seen<Details>>;
+/** Answered with this error and not applied. */
+export type Refuse = { kind: "refuse"; status: number; code: string; message: string };
+
+export type AwsJsonServer<Details, Own = never> = HttpServer<Seen<Details>, Refuse | Own> & {
   /** Every request so far, oldest first. */
   requests: () => readonly Seen<Details>[];
   /** How many requests there were of each operation. */
   counts: () => Record<string, number>;
-  /** How many connections were opened. */
-  connections: () => number;
-  /** Cuts every connection, and resolves when nothing is being applied any more.
-   * @throws what a hook threw, so that a test cannot miss it */
-  stop: () => Promise<void>;
 };
 
-/**
- * Listens on 127.0.0.1.
- * @param options.describe what the log and the faults need to know of a request, from its input
- * @param options.answer applies a request; may add to `seen`
- * @throws when the port is taken
- */
-export async function startAwsJsonServer<Details extends object>(options: {
-  port: number;
+type Options<Details, Own> = Listening & {
   now: () => number;
+  /** What the log and the faults need to know of a request, from its input. */
   describe: (operation: string, input: Record<string, unknown>) => Details;
-  answer: (call: Call, seen: Seen<Details>) => Promise<Reply>;
-}): Promise<AwsJsonServer<Details>> {
-  const faults = createFaults<Seen<Details>>();
+  /** Applies a request; may add to `seen`. `injected` are the service's own faults that happen to it. */
+  answer: (call: Call, seen: Seen<Details>, injected: readonly Own[]) => Reply | Promise<Reply>;
+};
+
+/** @throws when the port is taken */
+export async function startAwsJsonServer<
+  Details extends object,
+  Own extends { kind: string } = never,
+>(options: Options<Details, Own>): Promise<AwsJsonServer<Details, Own>> {
+  const { port, host, now, describe, answer } = options;
   const log: Seen<Details>[] = [];
-  const stopping = new AbortController();
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stopping.signal.addEventListener("abort", () => reject(new Error("The server is stopping.")));
-  });
-  stopped.catch(() => {});
-  const inFlight = new Set<Promise<void>>();
-  const failures: unknown[] = [];
-  let connections = 0;
 
-  const wait = (ms: number) => sleep(ms, undefined, { signal: stopping.signal });
-
-  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const call = await readCall(request);
-    if (call === undefined) {
-      sendReply(
-        response,
-        errorReply(400, "SerializationException", "The body is not a JSON object."),
-      );
-      return;
-    }
-    const { operation, input } = call;
-    const details = options.describe(operation, input);
-    const seen: Seen<Details> = { ...details, operation, atMs: options.now(), result: "pending" };
-    log.push(seen);
-
-    for (const fault of faults.take("before", seen)) {
-      if (fault.kind === "hook") await Promise.race([fault.run(seen), stopped]);
-      else if (fault.kind === "delayBefore") await wait(fault.ms);
-      else if (fault.kind === "refuse") {
-        seen.result = fault.code;
-        sendReply(response, errorReply(fault.status, fault.code, fault.message));
-        return;
-      } else {
-        seen.result = "dropped";
-        request.socket.destroy();
-        return;
+  const server = await startHttpServer<Seen<Details>, Refuse | Own>({
+    port,
+    host,
+    phaseOfOwn: (fault): Phase => (isRefuse(fault) ? "arriving" : "received"),
+    read(request) {
+      const call = readCall(request);
+      if (!call) {
+        return errorReply(400, "SerializationException", "The body is not a JSON object.");
       }
-    }
-
-    const reply = await options.answer(call, seen);
-    seen.result = reply.status === 200 ? "ok" : errorCode(reply);
-
-    for (const fault of faults.take("after", seen)) {
-      if (fault.kind === "hook") await Promise.race([fault.run(seen), stopped]);
-      else if (fault.kind === "delayAfter") await wait(fault.ms);
-      else if (fault.kind === "slowBody") {
-        const last = reply.body.length - 1;
-        response.writeHead(reply.status, headersOf(reply));
-        response.write(reply.body.slice(0, last));
-        await wait(fault.ms);
-        response.end(reply.body.slice(last));
-        return;
-      } else {
-        request.socket.destroy();
-        return;
-      }
-    }
-    sendReply(response, reply);
-  }
-
-  const server = createServer((request, response) => {
-    // Whatever goes wrong here, a client that is still there sees a cut connection and not a hang.
-    const done = exchange(request, response).catch((error: unknown) => {
-      if (!stopping.signal.aborted && request.complete) failures.push(error);
-      request.socket.destroy();
-    });
-    inFlight.add(done);
-    void done.finally(() => inFlight.delete(done));
+      const { operation, input } = call;
+      const details = describe(operation, input);
+      const seen: Seen<Details> = { ...details, operation, atMs: now(), result: "pending" };
+      log.push(seen);
+      return {
+        seen,
+        onFault: (kind) => {
+          if (kind === "dropBefore") seen.result = "dropped";
+        },
+        refuse(fault) {
+          if (!isRefuse(fault)) return undefined;
+          seen.result = fault.code;
+          return errorReply(fault.status, fault.code, fault.message);
+        },
+        async apply(injected) {
+          const reply = await answer(call, seen, injected as Own[]);
+          seen.result = reply.status === 200 ? "ok" : errorCode(reply);
+          return reply;
+        },
+      };
+    },
   });
-  // Longer than a client's pool keeps an idle connection, so that only the faults cut connections.
-  server.keepAliveTimeout = 60_000;
-  server.on("connection", () => {
-    connections += 1;
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
 
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    faults: faults.armed,
+    ...server,
     requests: () => log,
     counts() {
       const counts: Record<string, number> = {};
       for (const { operation } of log) counts[operation] = (counts[operation] ?? 0) + 1;
       return counts;
     },
-    connections: () => connections,
-    async stop() {
-      stopping.abort();
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await Promise.all([closed, ...inFlight]);
-      if (failures.length > 0) throw failures[0];
-    },
   };
+}
+
+function isRefuse(fault: { kind: string }): fault is Refuse {
+  return fault.kind === "refuse";
 }

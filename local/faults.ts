@@ -1,26 +1,33 @@
-/**
- * Faults that a local server plays on the requests it sees: lost requests, lost replies, delays,
- * refusals, and hooks that run at an exact moment. A test or the demo arms them; the worker under
- * test never knows.
- */
+// Faults that a local server plays on the requests it sees: lost requests, lost replies, delays, errors,
+// and hooks that run at an exact moment. A test or the demo arms them; the function under test never
+// knows.
 
-/** What is done to a request. `dropBefore`, `delayBefore`, `refuse` and a hook at `received` act before
- * the server applies it, the others between applying it and answering. */
-export type Fault<Seen> =
+/**
+ * arriving ─ nothing has looked at the request: a fault here leaves no trace, as if it was never sent
+ * received ─ accepted, and carried out whatever becomes of its sender; nothing is applied
+ * applied  ─ carried out, nothing is sent
+ */
+export type Phase = "arriving" | "received" | "applied";
+
+/** What any server can do to a request. Durations are real ms: the client's timers run against them. */
+export type CommonFault<Seen> =
   /** The connection is cut and nothing is applied. */
   | { kind: "dropBefore" }
   /** Applied, then the connection is cut: the reply is lost. */
   | { kind: "dropAfter" }
+  /** Late on the network: the server has not seen the request yet, and another may overtake it. */
+  | { kind: "delayArrival"; ms: number }
   /** Applied late, even when the client has given up by then. */
   | { kind: "delayBefore"; ms: number }
   /** Applied at once, answered late. */
   | { kind: "delayAfter"; ms: number }
-  /** Applied at once; the headers come at once and the end of the body `ms` later. */
+  /** Applied at once; the headers come at once and the body in small pieces over `ms`. */
   | { kind: "slowBody"; ms: number }
-  /** Answered with this error and not applied. */
-  | { kind: "refuse"; status: number; code: string; message: string }
   /** Runs at that moment, and the request waits for it. */
-  | { kind: "hook"; at: "received" | "applied"; run: (seen: Seen) => void | Promise<void> };
+  | { kind: "hook"; at: Phase; run: (seen: Seen) => void | Promise<void> };
+
+/** With what only this server can do. */
+export type Fault<Seen, Own = never> = CommonFault<Seen> | Own;
 
 /** Which requests a fault applies to: those with every field that is given here, and `where`. */
 export type Match<Seen> = Partial<Seen> & {
@@ -35,44 +42,33 @@ export type ArmedFault = {
   remove: () => void;
 };
 
-export type Faults<Seen> = {
-  add: (match: Match<Seen>, fault: Fault<Seen>) => ArmedFault;
+export type Faults<Seen, Own = never> = {
+  add: (match: Match<Seen>, fault: Fault<Seen, Own>) => ArmedFault;
   removeAll: () => void;
 };
 
-type Phase = "before" | "after";
+/** One that happens now. */
+export type Due<Seen, Own> = { kind: string; common?: CommonFault<Seen>; own?: Own };
 
-const BEFORE: ReadonlySet<string> = new Set(["dropBefore", "delayBefore", "refuse"]);
-
-function phaseOf<Seen>(fault: Fault<Seen>): Phase {
-  if (fault.kind === "hook") return fault.at === "received" ? "before" : "after";
-  return BEFORE.has(fault.kind) ? "before" : "after";
-}
-
-/** The faults of one server: `armed` is for whoever arms them, `take` for the server itself. */
-export function createFaults<Seen extends object>(): {
-  armed: Faults<Seen>;
-  /** The faults that hit this request in this phase, in the order they were armed; each is counted. */
-  take: (phase: Phase, seen: Seen) => Generator<Fault<Seen>>;
+/**
+ * The faults of one server: `armed` is for whoever arms them, `due` for the server itself.
+ * @param phaseOfOwn when a fault that only this server has happens
+ */
+export function createFaults<Seen extends object, Own extends { kind: string } = never>(
+  phaseOfOwn: (fault: Own) => Phase,
+): {
+  armed: Faults<Seen, Own>;
+  /** The faults that happen to this request in this phase, in the order they were armed; each is counted.
+   * `takes` tells whether one of the server's own can happen to it. */
+  due: (phase: Phase, seen: Seen, takes: (fault: Own) => boolean) => Generator<Due<Seen, Own>>;
 } {
-  type Rule = {
+  type Rule = Due<Seen, Own> & {
     matches: (seen: Seen) => boolean;
-    fault: Fault<Seen>;
+    phase: Phase;
     left: number;
     happened: number;
   };
   let rules: Rule[] = [];
-
-  // Lazy, so that a fault behind one that ended the exchange is neither counted nor spent.
-  function* take(phase: Phase, seen: Seen): Generator<Fault<Seen>> {
-    for (const rule of rules) {
-      if (rule.left <= 0 || phaseOf(rule.fault) !== phase) continue;
-      if (!rule.matches(seen)) continue;
-      rule.left -= 1;
-      rule.happened += 1;
-      yield rule.fault;
-    }
-  }
 
   return {
     armed: {
@@ -80,19 +76,63 @@ export function createFaults<Seen extends object>(): {
         const wanted = Object.entries(fields);
         const matches = (seen: Seen) =>
           wanted.every(([name, value]) => seen[name as keyof Seen] === value) && where(seen);
-        const rule: Rule = { matches, fault, left: times, happened: 0 };
-        rules = [...rules, rule];
-        return {
-          happened: () => rule.happened,
-          remove: () => {
-            rule.left = 0;
-          },
+        const rule: Rule = {
+          ...(isCommon(fault)
+            ? { kind: fault.kind, common: fault, phase: phaseOf(fault) }
+            : { kind: fault.kind, own: fault, phase: phaseOfOwn(fault) }),
+          matches,
+          left: times,
+          happened: 0,
         };
+        rules = [...rules, rule];
+        return { happened: () => rule.happened, remove: () => void (rule.left = 0) };
       },
       removeAll() {
-        rules = [];
+        for (const rule of rules) rule.left = 0;
       },
     },
-    take,
+    // Lazy, so that a fault behind one that ended the exchange is neither counted nor spent.
+    *due(phase, seen, takes) {
+      rules = rules.filter((rule) => rule.left > 0);
+      for (const rule of rules) {
+        if (rule.left <= 0 || rule.phase !== phase || !rule.matches(seen)) continue;
+        if (rule.own && !takes(rule.own)) continue;
+        rule.left -= 1;
+        rule.happened += 1;
+        yield rule;
+      }
+    },
   };
+}
+
+const COMMON: ReadonlySet<string> = new Set<CommonFault<unknown>["kind"]>([
+  "dropBefore",
+  "dropAfter",
+  "delayArrival",
+  "delayBefore",
+  "delayAfter",
+  "slowBody",
+  "hook",
+]);
+
+function isCommon<Seen, Own extends { kind: string }>(
+  fault: Fault<Seen, Own>,
+): fault is CommonFault<Seen> {
+  return COMMON.has(fault.kind);
+}
+
+function phaseOf<Seen>(fault: CommonFault<Seen>): Phase {
+  switch (fault.kind) {
+    case "dropBefore":
+    case "delayArrival":
+      return "arriving";
+    case "delayBefore":
+      return "received";
+    case "dropAfter":
+    case "delayAfter":
+    case "slowBody":
+      return "applied";
+    case "hook":
+      return fault.at;
+  }
 }

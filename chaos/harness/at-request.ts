@@ -37,9 +37,10 @@ export function atNextRequest(
   let held: object | undefined;
   let isOver = false;
   const isHeld = (seen: object): boolean => seen === held;
+  // Not at "received": then it is carried out, whatever becomes of its sender.
   const hook = {
     kind: "hook",
-    at: side === "before" ? "received" : "applied",
+    at: side === "before" ? "arriving" : "applied",
     async run(seen: object & { messageId?: string | undefined }) {
       held = seen;
       await run(seen.messageId);
@@ -63,8 +64,7 @@ export function atNextRequest(
       const { method } = request;
       // A lookup does not say whose it is.
       const match = { method, ...(method === "POST" && whose), where: when };
-      // At "received" a Stripe carries the request out, whatever becomes of its sender.
-      faults.add(match, { ...hook, at: side === "before" ? "arriving" : "applied" });
+      faults.add(match, hook);
       if (lost) faults.add({ where: isHeld }, { kind: "dropBefore" });
       break;
     }

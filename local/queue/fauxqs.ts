@@ -1,7 +1,8 @@
 /** fauxqs in this process, without a socket of its own. */
 import { buildApp } from "fauxqs";
 
-import type { Call, Reply } from "../aws-json.ts";
+import type { Call } from "../aws-json.ts";
+import type { Reply } from "../http-server.ts";
 import { takeAnyCharacter } from "./any-character.ts";
 
 /** A message as fauxqs holds it. */

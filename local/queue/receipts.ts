@@ -4,7 +4,8 @@
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
  */
 import { okReply } from "../aws-json.ts";
-import type { Call, Reply } from "../aws-json.ts";
+import type { Call } from "../aws-json.ts";
+import type { Reply } from "../http-server.ts";
 import type { Fauxqs } from "./fauxqs.ts";
 import { refusal } from "./refusal.ts";
 

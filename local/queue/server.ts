@@ -1,7 +1,8 @@
 /** SQS on a laptop: fauxqs, with what the worker's users need and fauxqs lacks. */
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
-import type { Call, Reply } from "../aws-json.ts";
+import type { Call } from "../aws-json.ts";
+import type { Listening, Reply } from "../http-server.ts";
 import { createFauxqs } from "./fauxqs.ts";
 import { depthOf, messagesOf } from "./messages.ts";
 import type { Depth, QueuedMessage } from "./messages.ts";
@@ -43,10 +44,10 @@ const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
  * Point clients at it with an explicit endpoint: `AWS_ENDPOINT_URL_SQS` for the SDKs, `--endpoint-url` for
  * the AWS CLI, which ignores that variable. Its queue URLs resolve too: an SDK without an endpoint
  * goes to the queue URL's host.
- * @param options.port 0 or absent for any free one
+ *
  * @throws when the port is taken
  */
-export async function startQueue(options: { port?: number } = {}): Promise<QueueServer> {
+export async function startQueue(options: Listening = {}): Promise<QueueServer> {
   const fauxqs = createFauxqs();
   const receipts = createReceipts(fauxqs);
   // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.
@@ -98,7 +99,7 @@ export async function startQueue(options: { port?: number } = {}): Promise<Queue
   }
 
   const server = await startAwsJsonServer<QueueRequest>({
-    port: options.port ?? 0,
+    ...options,
     now: Date.now,
     describe,
     answer,

@@ -1,99 +1,87 @@
+// One request to Stripe from its first byte to its answer, as the HTTP front runs it.
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { createDecide, Failure } from "./decide.ts";
-import { failureOf, passingError } from "./faults.ts";
-import type { createFaults, Fault, Stage } from "./faults.ts";
+import type { Exchange, HttpRequest, Reply } from "../http-server.ts";
+import type { createDecide, Decision } from "./decide.ts";
+import type { Answer } from "./errors.ts";
+import { passingError } from "./faults.ts";
+import type { OwnFault } from "./faults.ts";
 import { parseForm } from "./form.ts";
-import { readBody, reply } from "./http.ts";
-import type { createLedger } from "./ledger.ts";
+import type { createLedger, RequestRecord } from "./ledger.ts";
 import { textHash } from "./parameters.ts";
 
 type Parts = {
   now: () => number;
   decide: ReturnType<typeof createDecide>;
-  due: ReturnType<typeof createFaults>["due"];
   ledger: ReturnType<typeof createLedger>["write"];
-  /** Waits real ms. */
-  wait: (ms: number) => Promise<void>;
 };
 
-/** One request from its first byte to its answer, with the planned faults between the steps. */
-export function createExchange({ now, decide, due, ledger, wait }: Parts) {
-  return async function exchange(
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const { method = "GET", headers } = request;
-    const [path = "", query = ""] = (request.url ?? "").split("?", 2);
-    const body = await readBody(request);
-    if (body === undefined) return;
-    const params = parseForm(method === "GET" ? query : body);
+export function createExchange({ now, decide, ledger }: Parts) {
+  return function exchange(request: HttpRequest): Exchange<RequestRecord, OwnFault> {
+    const { method, url, headers, body } = request;
+    const [path = "", query = ""] = url.split("?", 2);
+    const params = parseForm(method === "GET" ? query : body.toString());
+    const isPost = method === "POST";
     const record = ledger.request({
       id: `req_${randomBytes(7).toString("hex")}`,
       at: now(),
       method,
       path,
-      idempotencyKey:
-        method === "POST" ? headers["idempotency-key"]?.toString() || undefined : undefined,
-      messageId: method === "POST" ? textHash(params, "metadata")["message_id"] : undefined,
+      idempotencyKey: isPost ? headers["idempotency-key"]?.toString() || undefined : undefined,
+      messageId: isPost ? textHash(params, "metadata")["message_id"] : undefined,
     });
-    const replyHeaders = {
-      requestId: record.id,
-      idempotencyKey: record.idempotencyKey,
-      stripeVersion: headers["stripe-version"]?.toString(),
-    };
-    let failure: Failure | undefined;
-    let slowMs = 0;
+    const version = headers["stripe-version"]?.toString();
+    let decision: Decision | undefined;
 
-    /** Lets the faults of this stage happen. False when one of them has ended the request. */
-    async function survives(stage: Stage, willExecute: boolean): Promise<boolean> {
-      for (const fault of due(stage, record, willExecute)) {
-        if (!(await happen(fault))) return false;
-      }
-      return true;
-    }
-
-    async function happen(fault: Fault): Promise<boolean> {
-      switch (fault.kind) {
-        case "dropBefore":
-        case "dropAfter":
-          request.socket.destroy();
-          return false;
-        case "refuse": {
-          const answer = passingError(fault.error, record);
-          record.status = answer.status;
-          await reply(response, answer, replyHeaders);
-          return false;
+    return {
+      seen: record,
+      onFault: (kind) => void record.faults.push(kind),
+      takes: ({ kind }) => kind === "refuse" || decision?.kind === "execute",
+      refuse: (fault) =>
+        fault.kind === "refuse"
+          ? replyOf(passingError(fault.error, record), record, version)
+          : undefined,
+      receive() {
+        decision = decide(record, params, headers.authorization);
+      },
+      apply([fault]) {
+        if (!decision) throw new Error("Bug! A request was applied before it was received.");
+        if (decision.kind === "answer") {
+          const { answer, replayOf } = decision;
+          if (replayOf !== undefined) ledger.replayed(record);
+          return replyOf(answer, record, version, replayOf);
         }
-        case "delayArrival":
-        case "delayBefore":
-        case "delayAfter":
-          await wait(fault.ms);
-          return true;
-        case "slowBody":
-          slowMs = fault.ms;
-          return true;
-        case "storedError":
-        case "storedErrorAfterCharge":
-          failure = failureOf(fault);
-          return true;
-        case "hook":
-          await fault.run(record);
-          return true;
-      }
-    }
+        ledger.executed(record);
+        const failure = fault && (fault.kind === "storedError" ? "before" : "after");
+        return replyOf(decision.run(failure), record, version);
+      },
+      onReply: ({ status }) => void (record.status = status),
+    };
+  };
+}
 
-    if (!(await survives("arriving", false))) return;
-    const decision = decide(record, params, headers.authorization);
-    const executes = decision.kind === "execute";
-    await survives("received", executes);
-    if (executes) ledger.executed(record);
-    const answer = executes ? decision.run(failure) : decision.answer;
-    const replayOf = executes ? undefined : decision.replayOf;
-    if (replayOf !== undefined) ledger.replayed(record);
-    if (!(await survives("applied", executes))) return;
-    record.status = answer.status;
-    await reply(response, answer, { ...replyHeaders, replayOf }, { ms: slowMs, wait });
+/** `replayOf` is set when the answer is a stored one: the request that it was first given to. */
+function replyOf(
+  answer: Answer,
+  { id, idempotencyKey }: RequestRecord,
+  version: string | undefined,
+  replayOf?: string,
+): Reply {
+  return {
+    status: answer.status,
+    headers: {
+      "Content-Type": "application/json",
+      "Request-Id": id,
+      ...(idempotencyKey !== undefined && {
+        "Idempotency-Key": idempotencyKey,
+        "Original-Request": replayOf ?? id,
+      }),
+      ...(replayOf !== undefined && { "Idempotent-Replayed": "true" }),
+      ...(version !== undefined && { "Stripe-Version": version }),
+      ...(answer.shouldRetry !== undefined && {
+        "Stripe-Should-Retry": String(answer.shouldRetry),
+      }),
+    },
+    body: JSON.stringify(answer.body),
   };
 }

@@ -46,7 +46,7 @@ export type Ledger = {
   requestsFor(messageId: string): RequestRecord[];
   countsFor(messageId: string): MessageCounts;
   /** Exact totals over the server's life. */
-  totals(): MessageCounts & { connections: number };
+  totals(): MessageCounts;
 };
 
 const REQUESTS_KEPT = 100_000;
@@ -55,7 +55,7 @@ export function createLedger() {
   const charges: Charge[] = [];
   const chargesByMessage = new Map<string, Charge[]>();
   const counts = new Map<string, MessageCounts>();
-  const totals = { ...noCounts(), connections: 0 };
+  const totals = noCounts();
   let requests: RequestRecord[] = [];
 
   function count(messageId: string | undefined, what: keyof MessageCounts): void {
@@ -76,7 +76,6 @@ export function createLedger() {
   };
 
   const write = {
-    connection: () => void (totals.connections += 1),
     request(request: Omit<RequestRecord, "replayed" | "executed" | "faults">): RequestRecord {
       const record: RequestRecord = { ...request, replayed: false, executed: false, faults: [] };
       if (requests.length >= 2 * REQUESTS_KEPT) requests = requests.slice(-REQUESTS_KEPT);

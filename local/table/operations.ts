@@ -14,7 +14,7 @@ export type Operate = (operation: string, input: Input, conflicts?: Conflicts) =
 
 type Operation = {
   fields: readonly string[];
-  run: (store: Store, input: Input, conflicts?: Conflicts) => object;
+  run: (store: Store, input: Input, conflicts: Conflicts) => object;
 };
 
 const EXPRESSION = ["ExpressionAttributeNames", "ExpressionAttributeValues"];
@@ -56,22 +56,22 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   PutItem: {
     fields: [...WRITE, "Item"],
-    run: (store, input) => writeOne(store, "Put", input),
+    run: (store, input, conflicts) => writeOne(store, "Put", input, conflicts),
   },
   UpdateItem: {
     fields: [...WRITE, "Key", "UpdateExpression"],
-    run: (store, input) => writeOne(store, "Update", input),
+    run: (store, input, conflicts) => writeOne(store, "Update", input, conflicts),
   },
   DeleteItem: {
     fields: [...WRITE, "Key"],
-    run: (store, input) => writeOne(store, "Delete", input),
+    run: (store, input, conflicts) => writeOne(store, "Delete", input, conflicts),
   },
 };
 
 /** DynamoDB without HTTP: an operation's output, at once. @throws DynamoDbError */
 export function createOperations(store: Store): Operate {
   const transactions = createTransactions(store);
-  return (name, input, conflicts) => {
+  return (name, input, conflicts = () => false) => {
     if (name === "TransactWriteItems") {
       onlyKnows(name, input, ["TransactItems", "ClientRequestToken"]);
       return transactions.write(input, conflicts);

@@ -3,7 +3,7 @@
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer } from "../aws-json-server.ts";
 import { errorReply, okReply } from "../aws-json.ts";
-import type { Reply } from "../aws-json.ts";
+import type { Listening, Reply } from "../http-server.ts";
 import { plainItem } from "./attribute-value.ts";
 import type { Item } from "./attribute-value.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -12,13 +12,17 @@ import { createOperations } from "./operations.ts";
 import { createStore } from "./store.ts";
 import { deleteExpired } from "./tables.ts";
 
+/** Another transaction is at the item with this partition key, or at every item of the request: a single
+ * write and a transaction fail, a read does not. */
+export type Conflict = { kind: "conflict"; key?: string };
+
 /**
  * What the log and the faults need to know of a request: which table, which record when it names one,
  * and an update's expression, which tells one kind of update from another.
  */
 export type TableRequest = { table?: string; messageId?: string; update?: string };
 
-export type TableServer = AwsJsonServer<TableRequest> & {
+export type TableServer = AwsJsonServer<TableRequest, Conflict> & {
   /** A table with that partition key, of strings, and with that TTL attribute, ready to use. */
   createTable: (name: string, partitionKey: string, ttlAttribute: string) => void;
   /** A table with the key `messageId` and the TTL attribute `expiresAt`, ready to use. */
@@ -34,22 +38,24 @@ export type TableServer = AwsJsonServer<TableRequest> & {
 };
 
 /**
- * @param options.port 0 or absent for any free one
  * @param options.now the clock of the log, of the stream and of the TTL deleter, ms
  * @throws when the port is taken
  */
 export async function startTable(
-  options: { port?: number; now?: () => number } = {},
+  options: Listening & { now?: () => number } = {},
 ): Promise<TableServer> {
   const now = options.now ?? Date.now;
   const store = createStore(now);
   const operate = createOperations(store);
 
-  const server = await startAwsJsonServer<TableRequest>({
-    port: options.port ?? 0,
+  const server = await startAwsJsonServer<TableRequest, Conflict>({
+    ...options,
     now,
     describe,
-    answer: async ({ operation, input }) => answerOf(() => operate(operation, input)),
+    answer({ operation, input }, _seen, injected) {
+      const conflicts = (id: string) => injected.some(({ key }) => key === undefined || key === id);
+      return answerOf(() => operate(operation, input, conflicts));
+    },
   });
 
   function createTable(name: string, partitionKey: string, ttlAttribute: string): void {

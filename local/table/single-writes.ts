@@ -1,7 +1,7 @@
 // PutItem, UpdateItem and DeleteItem.
 
 import type { Item } from "./attribute-value.ts";
-import { invalid } from "./errors.ts";
+import { DynamoDbError, invalid } from "./errors.ts";
 import type { Path } from "./expression-reader.ts";
 import { checkSize } from "./item.ts";
 import { project } from "./projection.ts";
@@ -45,10 +45,18 @@ export function targetOf(store: Store, kind: WriteKind, given: Input): Target {
 }
 
 /** @param kind which of the three */
-export function writeOne(store: Store, kind: "Put" | "Update" | "Delete", given: Input): object {
+export function writeOne(
+  store: Store,
+  kind: "Put" | "Update" | "Delete",
+  given: Input,
+  conflicts: (id: string) => boolean,
+): object {
   const allowed = kind === "Update" ? UPDATE_RETURNS : ["ALL_OLD", "NONE"];
   hasEnum(given, "ReturnValues", allowed);
   const { table, id, input, step } = targetOf(store, kind, given);
+  if (conflicts(id)) {
+    throw new DynamoDbError("TransactionConflictException", "Transaction is ongoing for the item");
+  }
   const before = table.items.get(id);
   const after = step(before);
   table.write(id, before, after);

@@ -19,17 +19,18 @@ const TOKEN_MS = 10 * 60_000;
 
 export type CancellationReason = { Code: string; Message?: string; Item?: Item };
 
-/** Whether another transaction is at this item: nobody else is here, so it is a fault that says so. */
-export type Conflicts = (table: string, id: string) => boolean;
+/** Whether another transaction is at the item with this id. Operations run one after the other here, so
+ * it is a fault that says so. */
+export type Conflicts = (id: string) => boolean;
 
 export type Transactions = {
-  write: (input: Input, conflicts?: Conflicts) => object;
+  write: (input: Input, conflicts: Conflicts) => object;
 };
 
 export function createTransactions(store: Store): Transactions {
   const done = new Map<string, { request: string; atMs: number }>();
 
-  function write(input: Input, conflicts: Conflicts = () => false): object {
+  function write(input: Input, conflicts: Conflicts): object {
     const token = input["ClientRequestToken"] as string | undefined;
     const actions = (input["TransactItems"] ?? []) as Input[];
     if (actions.length === 0 || actions.length > MOST_ACTIONS) {
@@ -102,7 +103,7 @@ function apply(targets: readonly Target[], conflicts: Conflicts): void {
   }
   const results = targets.map((target) => {
     const before = target.table.items.get(target.id);
-    if (conflicts(target.table.name, target.id)) return { target, reason: CONFLICT };
+    if (conflicts(target.id)) return { target, reason: CONFLICT };
     try {
       return { target, before, after: target.step(before), reason: NONE };
     } catch (error) {

@@ -1,22 +1,11 @@
+// What only Stripe's faults do; what any server's do is in http-server.test.ts.
+
 import { expect, test } from "vitest";
 
-import type { Fault } from "../../local/stripe/faults.ts";
 import { clientOf, failureOf, payment, startedStripe } from "./stripe-fixture.ts";
 
 const M1 = payment({ metadata: { message_id: "m-1" } });
 const KEY = { idempotencyKey: "m-1" };
-
-test("a request that is dropped before leaves nothing behind", async () => {
-  const { server, stripe } = await startedStripe();
-  const fault = server.faults.add({ times: 2 }, { kind: "dropBefore" });
-
-  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
-
-  expect(error.type).toBe("StripeConnectionError");
-  expect(fault.happened()).toBe(2);
-  expect(server.paymentIntents()).toEqual([]);
-  expect(await stripe.paymentIntents.create(M1, KEY)).toMatchObject({ status: "succeeded" });
-});
 
 test("a reply that is dropped hides a charge, and the same key brings it to light", async () => {
   const { server, stripe } = await startedStripe();
@@ -85,17 +74,6 @@ test("a request that is late on the network can be overtaken, and then replays",
   expect(late.lastResponse.headers["idempotent-replayed"]).toBe("true");
 });
 
-test("a late reply comes after the charge", async () => {
-  const { server } = await startedStripe();
-  server.faults.add({}, { kind: "delayAfter", ms: 60_000 });
-  const hasty = clientOf(server, "sk_test_local", { timeout: 30 });
-
-  const error = await failureOf(hasty.paymentIntents.create(M1, KEY));
-
-  expect(error.type).toBe("StripeConnectionError");
-  expect(server.ledger.charges()).toHaveLength(1);
-});
-
 test("a slow body keeps the connection busy for longer than the client's idle timeout", async () => {
   const { server } = await startedStripe();
   const fault = server.faults.add({}, { kind: "slowBody", ms: 1_500 });
@@ -105,18 +83,6 @@ test("a slow body keeps the connection busy for longer than the client's idle ti
 
   expect(intent).toMatchObject({ status: "succeeded", metadata: { message_id: "m-1" } });
   expect(fault.happened()).toBe(1);
-});
-
-test("the headers of a slow body come before its end", async () => {
-  const { server } = await startedStripe();
-  server.faults.add({}, { kind: "slowBody", ms: 60_000 });
-
-  const response = await fetch(`${server.url}/v1/payment_intents`, {
-    headers: { authorization: "Bearer sk_test_local" },
-  });
-
-  expect(response.status).toBe(200);
-  await response.body?.cancel();
 });
 
 test("a stored 500 is replayed for ever, and no payment was made", async () => {
@@ -209,90 +175,6 @@ test("stripe-node does not repeat a stored 500: Stripe tells it not to", async (
 });
 
 test.for([
-  ["arriving", false, 0],
-  ["received", false, 0],
-  ["applied", true, 1],
-] as const)("a hook at '%s' runs at that moment", async ([at, executed, charges]) => {
-  const { server, stripe } = await startedStripe();
-  const seen: unknown[] = [];
-  const fault = server.faults.add(
-    {},
-    {
-      kind: "hook",
-      at,
-      run: (request) => {
-        seen.push({ ...request, charges: server.ledger.charges().length });
-      },
-    },
-  );
-
-  await stripe.paymentIntents.create(M1, KEY);
-
-  expect(fault.happened()).toBe(1);
-  expect(seen).toMatchObject([
-    {
-      method: "POST",
-      path: "/v1/payment_intents",
-      messageId: "m-1",
-      idempotencyKey: "m-1",
-      executed,
-      charges,
-    },
-  ]);
-});
-
-test("faults happen in the order they were armed, and one behind a drop is left for later", async () => {
-  const { server, stripe } = await startedStripe();
-  const hook = server.faults.add({}, { kind: "hook", at: "arriving", run: () => {} });
-  const drop = server.faults.add({}, { kind: "dropBefore" });
-  const refuse = server.faults.add({}, { kind: "refuse", error: "unavailable" });
-
-  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
-
-  expect([hook.happened(), drop.happened(), refuse.happened()]).toEqual([1, 1, 1]);
-  expect(error.statusCode).toBe(503);
-  expect(server.ledger.requests()).toMatchObject([
-    { faults: ["hook", "dropBefore"] },
-    { faults: ["refuse"], status: 503 },
-  ]);
-});
-
-test.for([
-  ["method", { method: "POST" }],
-  ["path", { path: "/v1/payment_intents" }],
-  ["a condition of its own", { where: ({ path }: { path: string }) => path.endsWith("intents") }],
-  ["idempotency key", { idempotencyKey: "m-1" }],
-  ["message id", { messageId: "m-1" }],
-] as const)("a fault is matched by %s, and leaves other requests alone", async ([, match]) => {
-  const { server, stripe } = await startedStripe();
-  const refuse: Fault = { kind: "refuse", error: "unavailable" };
-  const fault = server.faults.add({ ...match, times: Infinity }, refuse);
-
-  const other = await stripe.customers.search({ query: "" }).catch((error: Error) => error);
-  const before = fault.happened();
-  const error = await failureOf(stripe.paymentIntents.create(M1, KEY));
-
-  expect(other).toMatchObject({ statusCode: 404 });
-  expect(before).toBe(0);
-  expect(error.statusCode).toBe(503);
-  expect(fault.happened()).toBe(1);
-});
-
-test("a fault that is removed, and one that is spent, happen no more", async () => {
-  const { server, stripe } = await startedStripe();
-  const spent = server.faults.add({}, { kind: "refuse", error: "unavailable" });
-  const removed = server.faults.add({ times: Infinity }, { kind: "refuse", error: "rate_limit" });
-  await failureOf(stripe.paymentIntents.create(M1, KEY));
-  await failureOf(stripe.paymentIntents.create(M1, KEY));
-  removed.remove();
-
-  const intent = await stripe.paymentIntents.create(M1, KEY);
-
-  expect(intent.status).toBe("succeeded");
-  expect([spent.happened(), removed.happened()]).toEqual([1, 1]);
-});
-
-test.for([
   ["unavailable", "StripeAPIError"],
   ["unreachable", "StripeConnectionError"],
 ] as const)("while Stripe is %s every request fails, and afterwards none", async ([how, type]) => {
@@ -307,14 +189,4 @@ test.for([
   expect([create.type, list.type]).toEqual([type, type]);
   expect(outage.happened()).toBeGreaterThanOrEqual(2);
   expect(intent.lastResponse.headers).not.toHaveProperty("idempotent-replayed");
-});
-
-test("removing all faults ends an outage and every other fault", async () => {
-  const { server, stripe } = await startedStripe();
-  server.faults.outage("unreachable");
-  server.faults.add({ times: Infinity }, { kind: "storedError" });
-
-  server.faults.removeAll();
-
-  expect(await stripe.paymentIntents.create(M1, KEY)).toMatchObject({ status: "succeeded" });
 });
