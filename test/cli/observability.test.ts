@@ -277,7 +277,7 @@ const EXPECTED: Record<string, Row[]> = {
     },
     { "@timestamp": `${MORNING}11:00.000Z`, decision: "conflict", receiveCount: 1 },
   ],
-  "Everything of one trace": [
+  "Everything in one trace": [
     { "@timestamp": `${MORNING}11:00.000Z`, messageId: "order-1001", decision: "conflict" },
   ],
   "Which delivery made a request at Stripe": [
@@ -294,12 +294,12 @@ const EXPECTED: Record<string, Row[]> = {
     { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "processing", payments: 1 },
     { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "requires_action", payments: 1 },
   ],
-  "Why deliveries end without an outcome, and how many messages that is": [
+  "Why deliveries end without an outcome, and for how many messages": [
     { kind: "stripe_unavailable", code: "http_503", failures: 2, messages: 2 },
     { kind: "stripe_configuration", code: "http_401", failures: 1, messages: 1 },
     { kind: "unexpected", code: "TypeError", failures: 1, messages: 1 },
   ],
-  "Messages that come near the dead-letter queue (its receive limit is 14)": [
+  "Messages close to the dead-letter queue (the receive limit is 14)": [
     { messageId: "order-1006", receives: 13 },
     { messageId: "order-1005", receives: 12 },
   ],
@@ -310,7 +310,7 @@ const EXPECTED: Record<string, Row[]> = {
   "Ids that were used for two payments": [
     { messageId: "order-1001", traceId: TRACE, deliveries: 1 },
   ],
-  "How long payments take, and whether it is DynamoDB or Stripe": [
+  "How long payments take, by DynamoDB and Stripe": [
     { claim: 9, charge50: 400, charge99: 900, complete: 11 },
   ],
   "Takeovers, and what they found": [
