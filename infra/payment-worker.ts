@@ -17,7 +17,7 @@ import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
 import { allow } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
-import { QueueConsumer } from "./queue-consumer.ts";
+import { QueueConsumer, throwIfBroken } from "./queue-consumer.ts";
 import { RecordsTable } from "./records-table.ts";
 import { emptyStripeSecret } from "./stripe-secret.ts";
 
@@ -58,14 +58,7 @@ export class PaymentWorker extends Construct {
   constructor(scope: Construct, id: string, props: PaymentWorkerProps) {
     super(scope, id);
     const timings = { ...DEFAULT_TIMINGS, ...props.timings };
-    const broken = violations(timings);
-    if (broken.length > 0) {
-      throw new Error(
-        [`${this.node.path} breaks ${broken.length} rule(s) of lib/timing/:`, ...broken].join(
-          "\n- ",
-        ),
-      );
-    }
+    throwIfBroken(this, violations(timings));
     if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic) {
       Annotations.of(this).addWarningV2(
         "payment-worker:alarmTopic",

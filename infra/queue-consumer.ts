@@ -5,31 +5,22 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import type { Timings } from "../lib/timing/payments.ts";
+import { queueViolations } from "../lib/timing/queue.ts";
+import type { QueueTimings } from "../lib/timing/queue.ts";
 import { allow } from "./execution-role.ts";
 import { lambdaFunction } from "./lambda-function.ts";
 import type { FunctionProps } from "./lambda-function.ts";
 import { Queues } from "./queues.ts";
-import type { QueueTimings } from "./queues.ts";
-
-export type ConsumerTimings = QueueTimings &
-  Pick<
-    Timings,
-    | "functionTimeoutMs"
-    | "batchWindowMs"
-    | "batchSize"
-    | "eventSourceConcurrency"
-    | "reservedConcurrency"
-  >;
 
 export interface QueueConsumerProps extends Omit<FunctionProps, "timeout" | "reservedConcurrency"> {
   /** What the queue holds, such as "Payments": the id of its construct. */
   readonly messages: string;
-  readonly timings: ConsumerTimings;
+  readonly timings: QueueTimings;
   /** `false`: the account's concurrency quota is too small to reserve from. */
   readonly reserveConcurrency: boolean;
 }
 
+/** Throws when the timings break a rule of queue consumers. */
 export class QueueConsumer extends Construct {
   readonly queues: Queues;
   readonly function: lambda.Function;
@@ -38,6 +29,7 @@ export class QueueConsumer extends Construct {
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
     const { timings } = props;
+    throwIfBroken(this, queueViolations(timings));
     this.queues = new Queues(this, "Queues", props);
     const { queue } = this.queues;
     const consume = allow(
@@ -71,4 +63,11 @@ export class QueueConsumer extends Construct {
       reportBatchItemFailures: true,
     });
   }
+}
+
+/** The rules of lib/timing/ that the timings of `construct` break, as one error. */
+export function throwIfBroken(construct: Construct, broken: readonly string[]): void {
+  if (broken.length === 0) return;
+  const title = `${construct.node.path} breaks ${broken.length} rule(s) of lib/timing/:`;
+  throw new Error([title, ...broken].join("\n- "));
 }

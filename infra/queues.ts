@@ -6,12 +6,7 @@ import type * as kms from "aws-cdk-lib/aws-kms";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { Timings } from "../lib/timing/payments.ts";
-
-export type QueueTimings = Pick<
-  Timings,
-  "visibilityTimeoutMs" | "maxReceiveCount" | "queueRetentionMs" | "deadLetterRetentionMs"
->;
+import type { QueueTimings } from "../lib/timing/queue.ts";
 
 export interface QueuesProps {
   /** What the queue holds, such as "Payments": the id of its construct. */

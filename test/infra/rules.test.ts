@@ -1,7 +1,9 @@
-import { Stack } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 
+import { QueueConsumer } from "../../infra/queue-consumer.ts";
 import type { Timings } from "../../lib/timing/payments.ts";
+import { TIMINGS } from "../support/timings.ts";
 import { newApp, paymentWorker } from "./synth.ts";
 
 // Each pair stands on the two sides of one rule; the numbers are in ms.
@@ -64,4 +66,22 @@ test.each(RULES)("timings that break $rule stop synthesis and say so", ({ broken
 
   expect(synthesize).toThrow(says);
   expect(synthesize).toThrow(/^Stack\/PaymentWorker breaks \d+ rule/);
+});
+
+test("any queue consumer's timings keep the rules of queues, or stop synthesis", () => {
+  const synthesize = (visibilityTimeoutMs: number) =>
+    new QueueConsumer(new Stack(newApp(), "Stack"), "Events", {
+      bundle: "payment-worker",
+      title: "consumer",
+      description: "Consumes",
+      messages: "Events",
+      environment: {},
+      statements: [],
+      timings: { ...TIMINGS, visibilityTimeoutMs },
+      reserveConcurrency: false,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+
+  expect(() => synthesize(360_000)).not.toThrow();
+  expect(() => synthesize(359_000)).toThrow(/^Stack\/Events breaks 1 rule.*\n- visibility-aws: /);
 });
