@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 
 import { table } from "../../cli/terminal/table.ts";
 import { lastLine } from "../harness/report.ts";
-import { isAsPlanned, isKept, isRight } from "./run-row.ts";
+import { isKept, isRight } from "./run-row.ts";
 import type { RowResult } from "./run-row.ts";
 
 const HEAD = [
@@ -37,7 +37,7 @@ export function summary(results: readonly RowResult[]): string {
   const sum = (value: (result: RowResult) => number): number =>
     results.reduce((total, result) => total + value(result), 0);
   const wrong = sum((result) => Number(!isKept(result)));
-  const unplanned = sum((result) => Number(!isAsPlanned(result)));
+  const unplanned = sum((result) => Number(isKept(result) && !isRight(result)));
   const counts = {
     points: results.length,
     kills: sum(({ kills }) => kills),
