@@ -26,6 +26,8 @@ export type AwsJsonServer<Details, Own = never> = HttpServer<Seen<Details>, Refu
 
 type Options<Details, Own> = Listening & {
   now: () => number;
+  /** Told of each request when it is over, a dropped one too. */
+  onEnd?: ((seen: Seen<Details>) => void) | undefined;
   /** What the log and the faults need to know of a request, from its input. */
   describe: (operation: string, input: Record<string, unknown>) => Details;
   /** Applies a request; may add to `seen`. `injected` are the service's own faults that happen to it. */
@@ -37,12 +39,13 @@ export async function startAwsJsonServer<
   Details extends object,
   Own extends { kind: string } = never,
 >(options: Options<Details, Own>): Promise<AwsJsonServer<Details, Own>> {
-  const { port, host, now, describe, answer } = options;
+  const { port, host, now, describe, answer, onEnd = () => {} } = options;
   const log: Seen<Details>[] = [];
 
   const server = await startHttpServer<Seen<Details>, Refuse | Own>({
     port,
     host,
+    onEnd,
     phaseOfOwn: (fault): Phase => (isRefuse(fault) ? "arriving" : "received"),
     read(request) {
       const call = readCall(request);

@@ -44,3 +44,14 @@ export function createFeed<Event extends object>(
     },
   };
 }
+
+type Handlers<Event extends { type: string }> = {
+  [Type in Event["type"]]?: (event: Event & { type: Type }) => void;
+};
+
+/** A listener that gives each entry to the handler of its type, if there is one. */
+export function handle<Event extends { type: string }>(
+  handlers: Handlers<Event>,
+): (event: Event) => void {
+  return (event) => handlers[event.type as Event["type"]]?.(event);
+}

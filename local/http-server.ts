@@ -65,6 +65,8 @@ type Options<Seen, Own> = Listening & {
   phaseOfOwn?: (fault: Own) => Phase;
   /** What to do with a request, or what to reply to one that cannot be read. */
   read: (request: HttpRequest) => Exchange<Seen, Own> | Reply;
+  /** Told of each request when it is over, a dropped one too. */
+  onEnd?: (seen: Seen) => void;
 };
 
 /** Longer than any client keeps an idle connection, so that only the faults cut one. */
@@ -90,6 +92,14 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
     const { method = "GET", url = "/", headers } = request;
     const exchange = options.read({ method, url, headers, body: await buffer(request) });
     if ("status" in exchange) return send(response, exchange);
+    await run(exchange, request, response).finally(() => options.onEnd?.(exchange.seen));
+  }
+
+  async function run(
+    exchange: Exchange<Seen, Own>,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const { seen, onFault, refuse, takes = () => true, receive, apply, onReply } = exchange;
     const injected: Own[] = [];
     let slowMs = 0;

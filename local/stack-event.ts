@@ -1,5 +1,36 @@
 // Everything that a stack's feed carries.
 import type { SourceEvent } from "./event-source/events.ts";
 import type { FunctionEvent } from "./function-host/events.ts";
+import type { QueueEvent } from "./queue/server.ts";
+import type { Charge, RequestRecord } from "./stripe/ledger.ts";
 
-export type StackEvent = FunctionEvent | SourceEvent;
+/** A request is published when it is over; `dropped` when its connection was cut. */
+type RequestEvent =
+  | {
+      type: "table request";
+      operation: string;
+      messageId: string | undefined;
+      /** `ok`, the error's code, or `dropped`. */
+      result: string;
+    }
+  | ({ type: "Stripe request"; result: string } & Pick<
+      RequestRecord,
+      "id" | "method" | "path" | "idempotencyKey" | "messageId" | "replayed" | "faults"
+    >);
+
+/** Items as plain values; `before` is absent for a new one, `after` for a deleted one. */
+type RecordEvent = {
+  type: "record changed";
+  before: Record<string, unknown> | undefined;
+  after: Record<string, unknown> | undefined;
+};
+
+type ChargeEvent = { type: "charged" } & Charge;
+
+export type StackEvent =
+  | FunctionEvent
+  | SourceEvent
+  | QueueEvent
+  | RequestEvent
+  | RecordEvent
+  | ChargeEvent;

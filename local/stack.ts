@@ -7,30 +7,19 @@ import type { Feed } from "./feed.ts";
 import { hostOnQueue } from "./hosted-function.ts";
 import type { FunctionSpec, HostedFunction } from "./hosted-function.ts";
 import { paymentWorker } from "./payment-worker.ts";
-import { startQueue } from "./queue/server.ts";
 import type { Queues, QueueServer } from "./queue/server.ts";
+import { startServers } from "./servers.ts";
+import type { ServerOptions, Servers } from "./servers.ts";
 import type { StackEvent } from "./stack-event.ts";
-import { startStripe } from "./stripe/server.ts";
-import type { StripeServer } from "./stripe/server.ts";
-import { startTable } from "./table/server.ts";
-import type { TableServer } from "./table/server.ts";
 
-export type StackOptions = {
-  /** 0 or absent for any free port. */
-  ports?: { table?: number; queue?: number; stripe?: number };
+export type StackOptions = ServerOptions & {
   /** The payment worker as LOCAL_WORKER has it when absent; `stack.worker` is the first. */
   functions?: readonly [FunctionSpec, ...FunctionSpec[]];
-  /** The clock of the table and of Stripe, ms; the functions' and the queue's is the machine's. */
-  now?: () => number;
 };
 
-export type Stack = {
+export type Stack = Servers & {
   /** What the servers and the function host saw. */
   feed: Feed<StackEvent>;
-  tableName: string;
-  table: TableServer;
-  queue: QueueServer;
-  stripe: StripeServer;
   functions: readonly HostedFunction[];
   /** The first of `functions`, and its queues. */
   worker: HostedFunction;
@@ -45,7 +34,8 @@ export type Stack = {
   stop(): Promise<void>;
 };
 
-const TABLE_NAME = "payment-records";
+type Running = { hosted: HostedFunction; queues: Queues };
+
 const DRAIN_POLL_MS = 20;
 
 /**
@@ -60,7 +50,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       throw new Error(`There is no bundle at ${bundle}: run "npm run build" first.`);
     }
   }
-  const clock = options.now && { now: options.now };
   const feed = createFeed<StackEvent>();
   const started: (() => Promise<void>)[] = [];
   // The functions first, while everything that they talk to is still there.
@@ -69,57 +58,27 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 
   try {
-    const stripe = await startStripe({ port: options.ports?.stripe ?? 0, ...clock });
-    started.push(() => stripe.stop());
-    const table = await startTable({ port: options.ports?.table ?? 0, ...clock });
-    started.push(() => table.stop());
-    const queue = await startQueue({ port: options.ports?.queue ?? 0 });
-    started.push(() => queue.stop());
-    await table.createRecordsTable(TABLE_NAME);
-
-    const surroundings = {
-      AWS_REGION: "us-east-1",
-      AWS_ACCESS_KEY_ID: "local",
-      AWS_SECRET_ACCESS_KEY: "local",
-      AWS_ENDPOINT_URL_DYNAMODB: table.url,
-      AWS_ENDPOINT_URL_SQS: queue.url,
-      RECORDS_TABLE: TABLE_NAME,
-      STRIPE_API_BASE: stripe.url,
-      STRIPE_API_KEY: "sk_test_local",
+    const servers = await startServers(options, feed.publish, (stopOne) => started.push(stopOne));
+    const start = async (spec: FunctionSpec): Promise<Running> => {
+      const running = await startOne(spec, servers, feed.publish);
+      started.push(() => running.hosted.stop());
+      return running;
     };
-
-    async function start(spec: FunctionSpec): Promise<{ hosted: HostedFunction; queues: Queues }> {
-      const { trigger } = spec;
-      const queues = await queue.createQueues({ name: trigger.queue, ...trigger });
-      const env = {
-        AWS_LAMBDA_FUNCTION_NAME: spec.name,
-        ...surroundings,
-        QUEUE_URL: queues.queueUrl,
-        ...spec.env,
-      };
-      const at = { ...queues, endpoint: queue.url };
-      const hosted = hostOnQueue({ ...spec, env }, at, trigger, feed.publish);
-      started.push(() => hosted.stop());
-      return { hosted, queues };
-    }
     const [first, ...others] = specs;
-    const { hosted: worker, queues } = await start(first);
-    const functions = [{ hosted: worker, queues }];
-    for (const spec of others) functions.push(await start(spec));
+    const worker = await start(first);
+    const all = [worker];
+    for (const spec of others) all.push(await start(spec));
 
     return {
+      ...servers,
       feed,
-      tableName: TABLE_NAME,
-      table,
-      queue,
-      stripe,
-      functions: functions.map(({ hosted }) => hosted),
-      worker,
-      queues,
+      functions: all.map(({ hosted }) => hosted),
+      worker: worker.hosted,
+      queues: worker.queues,
       async drained(timeoutMs) {
         const giveUpAt = performance.now() + timeoutMs;
-        for (const { hosted, queues } of functions) {
-          await emptied(queue, queues.queueUrl, timeoutMs, giveUpAt);
+        for (const { hosted, queues } of all) {
+          await emptied(servers.queue, queues.queueUrl, timeoutMs, giveUpAt);
           await hosted.idle();
         }
       },
@@ -129,6 +88,30 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+/** Points a function at the servers and starts it with what triggers it. */
+async function startOne(
+  spec: FunctionSpec,
+  { table, tableName, queue, stripe }: Servers,
+  publish: (event: StackEvent) => void,
+): Promise<Running> {
+  const queues = await queue.createQueues({ name: spec.trigger.queue, ...spec.trigger });
+  const env = {
+    AWS_LAMBDA_FUNCTION_NAME: spec.name,
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "local",
+    AWS_SECRET_ACCESS_KEY: "local",
+    AWS_ENDPOINT_URL_DYNAMODB: table.url,
+    AWS_ENDPOINT_URL_SQS: queue.url,
+    RECORDS_TABLE: tableName,
+    QUEUE_URL: queues.queueUrl,
+    STRIPE_API_BASE: stripe.url,
+    STRIPE_API_KEY: "sk_test_local",
+    ...spec.env,
+  };
+  const at = { ...queues, endpoint: queue.url };
+  return { hosted: hostOnQueue({ ...spec, env }, at, spec.trigger, publish), queues };
 }
 
 async function emptied(

@@ -1,47 +1,29 @@
 // Turns a stack's feed into one line an event, for a terminal.
 import { styleText } from "node:util";
 
+import { handle } from "../local/feed.ts";
 import type { StackEvent } from "../local/stack-event.ts";
 import { idIn } from "./summary.ts";
 
 /** Returns the listener: the worker's own log line for each delivery, and what happens to the worker itself. */
 export function follow(print: (line: string) => void): (event: StackEvent) => void {
   const say = (text: string): void => print(`${time()}  ${text}`);
-  return (event) => {
-    switch (event.type) {
-      case "environment started":
-        say(dim(`a worker started, process ${event.pid}`));
-        break;
-      case "environment ended":
-        // With a batch, the failed invocation says so and names the messages.
-        if (!event.wasBusy) say(dim(`the worker in process ${event.pid}, idle, ${event.how}`));
-        break;
-      case "failed":
-        say(
-          styleText(
-            "red",
-            `an invocation failed (${event.reason}: ${event.message}): ${nameMessages(event.messages)} when the visibility timeout ends`,
-          ),
-        );
-        break;
-      case "throttled":
-        say(dim(`the poller pauses for ${Math.round(event.pauseMs)} ms after the failure`));
-        break;
-      case "not received":
-        say(styleText("red", `receiving failed: ${event.message}`));
-        break;
-      case "not deleted":
-        say(styleText("red", `deleting failed: ${event.message}`));
-        break;
-      case "log":
-        say(describeLine(event.line));
-        break;
-      case "invoked":
-      case "responded":
-      case "deleted":
-        break; // the worker's own line says more
-    }
-  };
+  return handle<StackEvent>({
+    "environment started": ({ pid }) => say(dim(`a worker started, process ${pid}`)),
+    "environment ended"({ pid, how, wasBusy }) {
+      // With a batch, the failed invocation says so and names the messages.
+      if (!wasBusy) say(dim(`the worker in process ${pid}, idle, ${how}`));
+    },
+    failed({ reason, message, messages }) {
+      const what = `an invocation failed (${reason}: ${message})`;
+      say(styleText("red", `${what}: ${nameMessages(messages)} when the visibility timeout ends`));
+    },
+    throttled: ({ pauseMs }) =>
+      say(dim(`the poller pauses for ${Math.round(pauseMs)} ms after the failure`)),
+    "not received": ({ message }) => say(styleText("red", `receiving failed: ${message}`)),
+    "not deleted": ({ message }) => say(styleText("red", `deleting failed: ${message}`)),
+    log: ({ line }) => say(describeLine(line)),
+  });
 }
 
 function nameMessages(messages: readonly { body: string; messageId: string }[]): string {

@@ -1,4 +1,5 @@
 // The deliveries of each message, read from the feed: which process has each, and whether it is over.
+import { handle } from "../../local/feed.ts";
 import type { Feed } from "../../local/feed.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 
@@ -44,7 +45,7 @@ export function followDeliveries(
   let kills = 0;
   let isSlow = false;
 
-  function start({ requestId, pid, messages }: Extract<StackEvent, { type: "invoked" }>): void {
+  function start({ requestId, pid, messages }: StackEvent & { type: "invoked" }): void {
     const deliveries = messages.map(({ messageId: sqsId, receiptHandle, body }) => {
       const id = idOf(body);
       const earlier = byMessage.get(id) ?? [];
@@ -81,36 +82,30 @@ export function followDeliveries(
     if (byRequest.get(requestId)?.every(({ over }) => over)) byRequest.delete(requestId);
   }
 
-  feed.subscribe((event) => {
-    switch (event.type) {
-      case "invoked":
-        start(event);
-        break;
-      case "responded":
-        isSlow = false;
-        answer(event.requestId, (sqsId) => !event.failures.includes(sqsId));
-        break;
-      case "failed":
-        isSlow = true;
-        if (event.reason === "crash" && event.message.includes("SIGKILL")) kills += 1;
-        answer(event.requestId, () => false);
-        break;
-      case "deleted":
-      case "not deleted":
-        for (const delivery of byRequest.get(event.requestId) ?? []) {
-          delivery.deleted ||=
-            event.type === "deleted" && event.messageIds.includes(delivery.sqsId);
-          delivery.over ||= delivery.deleted || event.type === "not deleted";
-        }
-        forget(event.requestId);
-        break;
-      case "environment started":
-      case "environment ended":
-      case "log":
-      case "not received":
-      case "throttled":
+  function end(requestId: string, deletedIds?: readonly string[]): void {
+    for (const delivery of byRequest.get(requestId) ?? []) {
+      delivery.deleted ||= deletedIds?.includes(delivery.sqsId) ?? false;
+      delivery.over ||= delivery.deleted || deletedIds === undefined;
     }
-  });
+    forget(requestId);
+  }
+
+  feed.subscribe(
+    handle<StackEvent>({
+      invoked: start,
+      responded({ requestId, failures }) {
+        isSlow = false;
+        answer(requestId, (sqsId) => !failures.includes(sqsId));
+      },
+      failed({ requestId, reason, message }) {
+        isSlow = true;
+        if (reason === "crash" && message.includes("SIGKILL")) kills += 1;
+        answer(requestId, () => false);
+      },
+      deleted: ({ requestId, messageIds }) => end(requestId, messageIds),
+      "not deleted": ({ requestId }) => end(requestId),
+    }),
+  );
 
   return {
     of: (messageId) => byMessage.get(messageId) ?? [],

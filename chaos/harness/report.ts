@@ -5,7 +5,7 @@ import { table } from "../../cli/terminal/table.ts";
 import type { PlannedFault } from "./harness.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** A fault that never happened is red. */
+/** Of faults that happen to a message of their own, one that never happened is red. */
 export function faultTable(faults: readonly PlannedFault[]): string {
   const named = faults.some(({ id }) => id !== undefined);
   const rows = faults.map(({ id = "", what, happened }) => [
@@ -14,7 +14,7 @@ export function faultTable(faults: readonly PlannedFault[]): string {
     what,
   ]);
   return table([...(named ? ["message"] : []), "happened", "what went wrong"], rows, {
-    paint: (line, row) => ((faults[row]?.happened() ?? 0) > 0 ? line : styleText("red", line)),
+    paint: (line, row) => (named && faults[row]?.happened() === 0 ? styleText("red", line) : line),
   });
 }
 

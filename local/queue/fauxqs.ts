@@ -1,6 +1,8 @@
 /** fauxqs in this process, without a socket of its own. */
 import { buildApp } from "fauxqs";
+import type { BuildAppOptions, SqsSpyMessage } from "fauxqs";
 
+import { SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import type { Call } from "../aws-json.ts";
 import type { Reply } from "../http-server.ts";
 import { takeAnyCharacter } from "./any-character.ts";
@@ -38,9 +40,29 @@ export type Fauxqs = {
   close: () => Promise<void>;
 };
 
-export function createFauxqs(): Fauxqs {
+/** What becomes of a message: `queue` is where it was. */
+export type MessageEvent = {
+  type: "message sent" | "message deleted" | "dead letter";
+  queue: string;
+  messageId: string;
+  body: string;
+};
+
+const TYPES = {
+  published: "message sent",
+  consumed: "message deleted",
+  dlq: "dead letter",
+} as const;
+
+export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}): Fauxqs {
   takeAnyCharacter();
-  const app = buildApp({ logger: false, defaultRegion: "us-east-1" });
+  const sqsStore = new SqsStore();
+  const addMessage = ({ status, queueName, messageId, body }: SqsSpyMessage): void =>
+    onMessage({ type: TYPES[status], queue: queueName, messageId, body });
+  sqsStore.spy = { addMessage } as unknown as NonNullable<SqsStore["spy"]>;
+  // fauxqs makes the stores that it is not given.
+  const stores = { sqsStore } as NonNullable<BuildAppOptions["stores"]>;
+  const app = buildApp({ logger: false, defaultRegion: "us-east-1", stores });
 
   async function handle({ headers, body }: Pick<Call, "headers" | "body">): Promise<Reply> {
     const {

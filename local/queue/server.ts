@@ -4,6 +4,7 @@ import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import type { Call } from "../aws-json.ts";
 import type { Listening, Reply } from "../http-server.ts";
 import { createFauxqs } from "./fauxqs.ts";
+import type { MessageEvent } from "./fauxqs.ts";
 import { depthOf, messagesOf } from "./messages.ts";
 import type { Depth, QueuedMessage } from "./messages.ts";
 import { createMoveTasks } from "./move-tasks.ts";
@@ -13,6 +14,10 @@ import type { Received } from "./receipts.ts";
 /** What the log and the faults know of a request: the queue's name, and the bodies of the messages that
  * it sends, receives, deletes or changes. */
 export type QueueRequest = { queue?: string; bodies: string[] };
+
+export type QueueEvent =
+  | MessageEvent
+  | { type: "visibility changed"; queue: string; messageId: string; body: string; seconds: number };
 
 export type Queues = { queueUrl: string; queueArn: string; dlqUrl: string; dlqArn: string };
 
@@ -47,8 +52,11 @@ const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
  *
  * @throws when the port is taken
  */
-export async function startQueue(options: Listening = {}): Promise<QueueServer> {
-  const fauxqs = createFauxqs();
+export async function startQueue(
+  options: Listening & { publish?: (event: QueueEvent) => void } = {},
+): Promise<QueueServer> {
+  const publish = (event: QueueEvent): void => options.publish?.(event);
+  const fauxqs = createFauxqs(publish);
   const receipts = createReceipts(fauxqs);
   // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.
   const origins = new Map<string, string>();
@@ -64,9 +72,13 @@ export async function startQueue(options: Listening = {}): Promise<QueueServer> 
         return moveTasks.cancel(call.input);
       case "DeleteMessage":
       case "DeleteMessageBatch":
-      case "ChangeMessageVisibility":
-      case "ChangeMessageVisibilityBatch":
         return receipts.answer(seen.queue, call);
+      case "ChangeMessageVisibility":
+      case "ChangeMessageVisibilityBatch": {
+        const reply = await receipts.answer(seen.queue, call);
+        if (reply.status === 200) publishVisibility(seen.queue, call.input, reply);
+        return reply;
+      }
       default: {
         const reply = await fauxqs.handle(call);
         if (seen.queue === undefined) {
@@ -85,6 +97,17 @@ export async function startQueue(options: Listening = {}): Promise<QueueServer> 
     for (const message of output.Messages ?? []) {
       receipts.gaveOut(queue, message);
       seen.bodies.push(message.Body);
+    }
+  }
+
+  function publishVisibility(queue: string | undefined, input: Input, { body }: Reply): void {
+    const { Failed = [] } = JSON.parse(body || "{}") as { Failed?: { Id?: string }[] };
+    const failed = new Set(Failed.map(({ Id }) => Id));
+    for (const { Id, ReceiptHandle, VisibilityTimeout: seconds = 0 } of input.Entries ?? [input]) {
+      const message = queue === undefined ? undefined : receipts.find(queue, ReceiptHandle);
+      if (!queue || !message || (Id !== undefined && failed.has(Id))) continue;
+      const { MessageId: messageId, Body } = message;
+      publish({ type: "visibility changed", queue, messageId, body: Body, seconds });
     }
   }
 
@@ -143,7 +166,12 @@ export async function startQueue(options: Listening = {}): Promise<QueueServer> 
   };
 }
 
-type Entry = { MessageBody?: string; ReceiptHandle?: string };
+type Entry = {
+  Id?: string;
+  MessageBody?: string;
+  ReceiptHandle?: string;
+  VisibilityTimeout?: number;
+};
 type Input = Entry & { QueueUrl?: unknown; Entries?: Entry[] };
 type Output = {
   MessageId?: string;

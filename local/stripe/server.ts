@@ -9,7 +9,7 @@ import { phaseOfOwn, withOutage } from "./faults.ts";
 import type { Faults, OwnFault } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
 import { createLedger } from "./ledger.ts";
-import type { Ledger, RequestRecord } from "./ledger.ts";
+import type { Charge, Ledger, RequestRecord } from "./ledger.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";
@@ -31,7 +31,12 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
  * @throws when the port is taken
  */
 export async function startStripe(
-  options: Listening & { now?: () => number } = {},
+  options: Listening & {
+    now?: () => number;
+    /** Told of each request when it is over, a dropped one too. */
+    onEnd?: (request: RequestRecord) => void;
+    onCharge?: (charge: Charge) => void;
+  } = {},
 ): Promise<StripeServer> {
   const now = options.now ?? Date.now;
   const { ledger, write } = createLedger();
@@ -42,13 +47,17 @@ export async function startStripe(
     now,
     store,
     searchLagMs: () => searchLagMs,
-    charged: (charge) => write.charge(charge),
+    charged(charge) {
+      write.charge(charge);
+      options.onCharge?.(charge);
+    },
   });
   const decide = createDecide({ ...apiKeys, now, route, beginKey: createIdempotencyKeys(now) });
   const server = await startHttpServer<RequestRecord, OwnFault>({
     port: options.port,
     host: options.host,
     phaseOfOwn,
+    onEnd: (request) => options.onEnd?.(request),
     read: createExchange({ now, decide, ledger: write }),
   });
 

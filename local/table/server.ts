@@ -1,7 +1,7 @@
 // DynamoDB on a laptop: the operations of `operations.ts` behind AWS's JSON protocol, in memory.
 
 import { startAwsJsonServer } from "../aws-json-server.ts";
-import type { AwsJsonServer } from "../aws-json-server.ts";
+import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import { errorReply, okReply } from "../aws-json.ts";
 import type { Listening, Reply } from "../http-server.ts";
 import { plainItem } from "./attribute-value.ts";
@@ -42,7 +42,10 @@ export type TableServer = AwsJsonServer<TableRequest, Conflict> & {
  * @throws when the port is taken
  */
 export async function startTable(
-  options: Listening & { now?: () => number } = {},
+  options: Listening & {
+    now?: () => number;
+    onEnd?: (seen: Seen<TableRequest>) => void;
+  } = {},
 ): Promise<TableServer> {
   const now = options.now ?? Date.now;
   const store = createStore(now);

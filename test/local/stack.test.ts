@@ -2,12 +2,14 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
 import { violations } from "../../lib/timing/payments.ts";
 import { TIMING_VARIABLES } from "../../lib/timing/variables.ts";
+import { handle } from "../../local/feed.ts";
 import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack, StackOptions } from "../../local/stack.ts";
 import { TIMINGS } from "../support/timings.ts";
@@ -20,15 +22,18 @@ async function prepare(options: StackOptions = {}) {
   return stack;
 }
 
-async function send({ queue, queues }: Stack, script: object): Promise<void> {
-  const client = new SQSClient({
+function clientOf({ queue }: Stack): SQSClient {
+  return new SQSClient({
     endpoint: queue.url,
     region: "us-east-1",
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
-  await client.send(
-    new SendMessageCommand({ QueueUrl: queues.queueUrl, MessageBody: JSON.stringify(script) }),
-  );
+}
+
+async function send(stack: Stack, script: object): Promise<void> {
+  const { queueUrl: QueueUrl } = stack.queues;
+  const MessageBody = JSON.stringify(script);
+  await clientOf(stack).send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
 async function isListening(url: string): Promise<boolean> {
@@ -103,9 +108,11 @@ test("drained resolves when the queue is empty and the function answered", async
   const types: string[] = [];
   stack.feed.subscribe(({ type }) => types.push(type));
   expect(types.filter((type) => type !== "log")).toEqual([
+    "message sent",
     "environment started",
     "invoked",
     "responded",
+    "message deleted",
     "deleted",
   ]);
 });
@@ -143,4 +150,81 @@ test("the local timings keep every rule that a deployment has to keep", () => {
       outageMs: 5_000,
     }),
   ).toEqual([]);
+});
+
+test("the feed carries what the servers saw of a payment", async () => {
+  const stack = await startStack();
+  onTestFinished(() => stack.stop());
+  const body = {
+    id: "order-1001",
+    createdAt: new Date().toISOString(),
+    amount: 1200,
+    currency: "eur",
+    customer: "cus_ada",
+    paymentMethod: "pm_card_visa",
+  };
+
+  await send(stack, body);
+  await stack.drained(20_000);
+
+  const seen: object[] = [];
+  stack.feed.subscribe(
+    handle<StackEvent>({
+      "message sent": ({ queue, body }) => seen.push({ queue, id: JSON.parse(body).id }),
+      "table request": ({ operation, messageId, result }) =>
+        seen.push({ operation, messageId, result }),
+      "Stripe request": ({ method, idempotencyKey, result, replayed }) =>
+        seen.push({ method, idempotencyKey, result, replayed }),
+      "record changed": ({ before, after }) =>
+        seen.push({ from: before?.["status"], to: after?.["status"] }),
+      charged: ({ messageId, amount }) => seen.push({ messageId, amount }),
+      "message deleted": ({ queue }) => seen.push({ queue }),
+    }),
+  );
+  expect(seen).toEqual([
+    { queue: "payments", id: "order-1001" },
+    { from: undefined, to: "IN_PROGRESS" },
+    { operation: "PutItem", messageId: "order-1001", result: "ok" },
+    { messageId: "order-1001", amount: 1200 },
+    { method: "POST", idempotencyKey: "order-1001", result: "200", replayed: false },
+    { from: "IN_PROGRESS", to: "COMPLETED" },
+    { operation: "UpdateItem", messageId: "order-1001", result: "ok" },
+    { queue: "payments" },
+  ]);
+});
+
+test("the feed names a message whose visibility was changed, and one that became a dead letter", async () => {
+  const stack = await prepare({
+    functions: [paymentWorker({ maxReceiveCount: 1, batchSize: 1, concurrency: 1 }, SCRIPTED)],
+  });
+  const events: StackEvent[] = [];
+  stack.feed.subscribe((event) => events.push(event));
+  await send(stack, { do: "wait", ms: 60_000 });
+  const invoked = () => events.find((event) => event.type === "invoked");
+  await expect.poll(invoked, { timeout: 20_000 }).toBeDefined();
+  const client = clientOf(stack);
+
+  await client.send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: stack.queues.queueUrl,
+      ReceiptHandle: invoked()?.messages[0]?.receiptHandle,
+      VisibilityTimeout: 0,
+    }),
+  );
+  stack.worker.kill();
+  const dead = () => events.find((event) => event.type === "dead letter");
+  await expect.poll(dead, { timeout: 20_000 }).toBeDefined();
+
+  const messageId = invoked()?.messages[0]?.messageId;
+  expect(dead()).toMatchObject({ queue: "payments", messageId });
+  expect(events.find((event) => event.type === "visibility changed")).toMatchObject({
+    queue: "payments",
+    messageId,
+    seconds: 0,
+  });
+  expect(events.find((event) => event.type === "environment ended")).toMatchObject({
+    function: "payment-worker",
+    how: "exited with error: signal: SIGKILL",
+    wasBusy: true,
+  });
 });
