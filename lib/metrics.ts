@@ -21,7 +21,10 @@ export type MetricName =
   | "Lookup"
   | "FailedReceive"
   | "ConfigurationError"
-  | "ClaimToComplete";
+  | "ClaimToComplete"
+  // What became of an outcome event
+  | "Published"
+  | "PublishFailed";
 
 /** A field of the log line by which a metric is split, beside its total. */
 export type MetricDimension = "rule" | "kind";

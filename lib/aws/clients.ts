@@ -4,6 +4,7 @@
 import type { Agent } from "node:https";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -53,4 +54,8 @@ export function createSqs(settings: AwsSettings): SQSClient {
 
 export function createSecretsManager(settings: AwsSettings): SecretsManagerClient {
   return new SecretsManagerClient(configuration(settings));
+}
+
+export function createEventBridge(settings: AwsSettings): EventBridgeClient {
+  return new EventBridgeClient(configuration(settings));
 }

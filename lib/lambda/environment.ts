@@ -39,6 +39,26 @@ export function readEnvironment(variables: Variables): Environment {
   };
 }
 
+/**
+ * Reads the outcome publisher's environment.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export function readPublisherEnvironment(variables: Variables): {
+  eventBusName: string;
+  /** The `source` of every event: it names the stage. */
+  source: string;
+  functionName: string;
+  callTimeoutMs: number;
+} {
+  return {
+    eventBusName: required(variables, "EVENT_BUS_NAME"),
+    source: `urn:payment-worker:${variables["STAGE"] || "local"}`,
+    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "outcome-publisher",
+    callTimeoutMs: readTimings(variables).callTimeoutMs,
+  };
+}
+
 /** Where DynamoDB is, when the environment names another address than the region's. */
 export function readDynamoDbEndpoint(variables: Variables): string | undefined {
   return variables["AWS_ENDPOINT_URL_DYNAMODB"] || variables["AWS_ENDPOINT_URL"] || undefined;

@@ -1,0 +1,18 @@
+// The outcome publisher: tells other services what became of each payment.
+
+import { createEventBridge } from "../lib/aws/clients.ts";
+import { eventBus } from "../lib/aws/event-bus.ts";
+import type { LogLine } from "../lib/lambda/emf.ts";
+import { readCredentials, readPublisherEnvironment } from "../lib/lambda/environment.ts";
+import { createOutcomePublisher } from "../lib/lambda/outcome-publisher.ts";
+
+const { eventBusName, ...environment } = readPublisherEnvironment(process.env);
+const { callTimeoutMs } = environment;
+const client = createEventBridge({ credentials: readCredentials(process.env), callTimeoutMs });
+
+export const handler = createOutcomePublisher({
+  ...environment,
+  bus: eventBus(client, eventBusName),
+  now: Date.now,
+  write: (line: LogLine) => void process.stdout.write(`${JSON.stringify(line)}\n`),
+});
