@@ -19,7 +19,7 @@ const completed = (SequenceNumber: string, messageId: string, more: object = {})
 });
 
 /** Publishes records on a bus that fails for these ids. */
-async function publish(records: object[], failing: readonly string[] = []) {
+async function publish(records: unknown[], failing: readonly string[] = []) {
   const lines: LogLine[] = [];
   const published: string[] = [];
   const handle = createOutcomePublisher({
