@@ -1,32 +1,41 @@
-// npm run payments -- <command>: what a person on call needs, local and in AWS.
+// npm run payments -- <command>: what an operator needs, local and in AWS.
+import { readFileSync } from "node:fs";
+
 import { runCommand, UsageError } from "./terminal/command.ts";
 
-const HELP = `
-npm run payments -- <command> [options]      look after payments, local and in AWS
+const HELP = `npm run payments -- <command> [options]
+
+Looks after payments, local and in AWS.
 
   send                puts payment messages into the queue
-  status ID…          explains what became of a message; --stripe puts the truth at Stripe beside it
-  dlq                 shows what is in the dead-letter queue, and why; --summary by reason
+  status ID…          explains what became of a message, and where it is now
+  dlq                 shows what is in the dead-letter queue, and why
   redrive             moves messages from the dead-letter queue back to the queue
-  reconcile           compares the records with Stripe, both ways; --repair mends what can be mended
+  reconcile           compares the records with Stripe, both ways, and repairs records
   tail                follows the outcomes in the worker's log
 
-Each has --help with examples, and --json for scripts (results go to stdout, progress to stderr).
+Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr, and
+npm's own lines are left out by --silent (npm run --silent payments -- dlq --json | jq .).
 
-Where it looks
+Target
   --stack NAME        a deployed stack, by the outputs that CloudFormation has of it
   --outputs FILE      the same from the file of: cdk deploy --outputs-file FILE
   --queue-url, --dlq-url, --table, --secret-arn, --log-group
-                      one by one; each takes the place of what --stack or --outputs says
-  none of them        the local stack that npm start keeps up
+                      one by one; each replaces what --stack or --outputs says
+  none of them        the local stack that npm start runs
 
 Region and credentials are the AWS SDK's: AWS_REGION, AWS_PROFILE and so on. The Stripe key comes
-from the secret; STRIPE_API_KEY in the environment takes its place, a read-only restricted key say.
+from the secret; STRIPE_API_KEY in the environment replaces it, and a restricted key that may only
+read PaymentIntents is enough. The local stack has a key of its own.
 
 Nothing is deleted, moved or charged without being shown and confirmed; --yes confirms for scripts.
 
-Exit status 0 done, and all is well; 1 it failed; 2 it was called wrongly; 3 done, and something
-needs you; 130 interrupted.
+Exit status
+  0    done, and all is well
+  1    failed: AWS or Stripe did not answer, or refused the call
+  2    called wrongly
+  3    done, and something needs you
+  130  interrupted
 `;
 
 const COMMANDS = new Set(["send", "status", "dlq", "redrive", "reconcile", "tail"]);
@@ -34,8 +43,14 @@ const COMMANDS = new Set(["send", "status", "dlq", "redrive", "reconcile", "tail
 await runCommand(async () => {
   const [name, ...args] = process.argv.slice(2);
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    process.stdout.write(`${HELP.trim()}\n`);
+    process.stdout.write(HELP);
     if (name === undefined) process.exitCode = 2;
+    return;
+  }
+  if (name === "--version") {
+    const file = new URL("../package.json", import.meta.url);
+    const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+    console.log(version);
     return;
   }
   if (!COMMANDS.has(name)) {
@@ -48,15 +63,15 @@ await runCommand(async () => {
   try {
     await command.run(args);
   } catch (error) {
-    const refusal = refusalOf(error);
-    if (refusal === undefined) throw error;
-    process.stderr.write(`${refusal}\n`);
+    const sentence = explainFailure(error);
+    if (sentence === undefined) throw error;
+    process.stderr.write(`${sentence}\n`);
     process.exitCode = 1;
   }
 });
 
-/** What AWS or Stripe refused, as a sentence: a stack trace of their clients helps nobody. */
-function refusalOf(error: unknown): string | undefined {
+/** What AWS or Stripe said, as a sentence: a stack trace of their clients helps nobody. */
+function explainFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;
   if (name === "CredentialsProviderError") {

@@ -37,22 +37,33 @@ type WorkerLine = {
   messageId?: string;
   receiveCount?: number;
   attempt?: number;
+  code?: string;
+  declineCode?: string;
+  where?: string;
   stripeRequestId?: string;
+  traceId?: string;
+  requestId?: string;
 };
 
 /** The worker's line for a delivery, shortened, and the runtime's for an error; any other line as it is. */
 export function describeLine(line: string): string {
   const entry = readWorkerLine(line);
   if (!entry) return line;
-  const { level, message, messageId = "", receiveCount, attempt, stripeRequestId } = entry;
+  const { level, message, messageId = "", receiveCount, attempt } = entry;
+  const { code, declineCode, where, stripeRequestId, traceId, requestId } = entry;
   if (typeof message !== "string") {
     return styleText("red", `${message.errorType}: ${message.errorMessage}`);
   }
+  // What leads on: to the sender, and to the function's own log of that invocation.
+  const leads = level === "INFO" ? [] : [traceId, requestId];
   const facts = [
-    receiveCount === undefined ? "" : `receive ${receiveCount}`,
-    attempt === undefined ? "" : `attempt ${attempt}`,
-    stripeRequestId ?? "",
-  ].filter((fact) => fact !== "");
+    receiveCount === undefined ? undefined : `receive ${receiveCount}`,
+    attempt === undefined ? undefined : `attempt ${attempt}`,
+    ...new Set([code, declineCode]),
+    where,
+    stripeRequestId,
+    ...leads,
+  ].filter((fact) => fact !== undefined);
   const color = level === "ERROR" ? "red" : level === "WARN" ? "yellow" : "green";
   return `${messageId}  ${styleText(color, message)}  ${dim(facts.join(", "))}`.trim();
 }

@@ -1,8 +1,9 @@
-// Finds what a command is to look at: a deployed stack, single resources, or the running local stack.
+// Finds the target of a command: a deployed stack, single resources, or the running local stack.
 import { readFileSync } from "node:fs";
 
 import { findRunningStack } from "../../scripts/running-stack.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
+import { queueUrl, text } from "../terminal/arguments.ts";
 import { UsageError } from "../terminal/command.ts";
 
 /** Each resource, with the flag and the stack output that name it. */
@@ -16,21 +17,21 @@ const RESOURCES = {
 
 type Resource = keyof typeof RESOURCES;
 
-/** The options of every command that looks somewhere. */
+/** The options of every command that has a target; `payments --help` explains them. */
 export const TARGET_OPTIONS = {
-  stack: { type: "string" },
-  outputs: { type: "string" },
-  "queue-url": { type: "string" },
-  "dlq-url": { type: "string" },
-  table: { type: "string" },
-  "secret-arn": { type: "string" },
-  "log-group": { type: "string" },
-} as const;
+  stack: text("NAME", ""),
+  outputs: text("FILE", ""),
+  "queue-url": queueUrl("URL", ""),
+  "dlq-url": queueUrl("URL", ""),
+  table: text("NAME", ""),
+  "secret-arn": text("ARN", ""),
+  "log-group": text("NAME", ""),
+};
 
 type Flags = { [Option in keyof typeof TARGET_OPTIONS]?: string | undefined };
 
 export type Target = {
-  /** For sentences, such as "the local stack". */
+  /** As sentences name it: "the local stack". */
   name: string;
   resources: Partial<Record<Resource, string>>;
   /** The local stack, when it is the target. */
@@ -40,15 +41,9 @@ export type Target = {
 /**
  * What the flags name, else the running local stack.
  *
- * @throws UsageError when there is neither, a flag is empty or no queue's URL, or a stack or a file of
- * outputs cannot be read
+ * @throws UsageError when there is neither, or a stack or a file of outputs cannot be read
  */
 export async function findTarget(flags: Flags): Promise<Target> {
-  for (const option of Object.keys(TARGET_OPTIONS) as (keyof Flags)[]) {
-    if (flags[option] === "") throw new UsageError(`--${option} is empty: set it first.`);
-  }
-  refuseOtherThanQueueUrl("--queue-url", flags["queue-url"]);
-  refuseOtherThanQueueUrl("--dlq-url", flags["dlq-url"]);
   const named: Target["resources"] = {};
   for (const [resource, { flag }] of Object.entries(RESOURCES)) {
     if (flags[flag] !== undefined) named[resource as Resource] = flags[flag];
@@ -61,8 +56,8 @@ export async function findTarget(flags: Flags): Promise<Target> {
     const { name, outputs } = fileOutputs(flags.outputs, flags.stack);
     return { name, resources: { ...outputs, ...named }, local: undefined };
   }
-  // Flags are never filled up from the local stack: a table from here and a queue from there would
-  // be judged as one.
+  // Flags are never completed from the local stack: a table from here and a queue from there would
+  // pass for one system.
   if (Object.keys(named).length > 0) {
     return { name: "the named resources", resources: named, local: undefined };
   }
@@ -74,13 +69,6 @@ export async function findTarget(flags: Flags): Promise<Target> {
   }
   const { queueUrl, dlqUrl, tableName } = local;
   return { name: "the local stack", resources: { queueUrl, dlqUrl, tableName }, local };
-}
-
-/** @throws UsageError for what is given and cannot be a queue's URL */
-export function refuseOtherThanQueueUrl(option: string, given: string | undefined): void {
-  if (given !== undefined && !/^https?:$/.test(URL.parse(given)?.protocol ?? "")) {
-    throw new UsageError(`${option} must be the URL of a queue.`);
-  }
 }
 
 /** @throws UsageError when the target does not have it, with the flag that names it */

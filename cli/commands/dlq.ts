@@ -1,48 +1,41 @@
+// payments dlq: what is in the dead-letter queue, and why.
 import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
 import { deadLetterQueueOf, groupByReason, readDeadLetters } from "../queue/dead-letters.ts";
 import type { DeadLetter } from "../queue/dead-letters.ts";
 import type { Depth, Peek } from "../queue/peek.ts";
-// payments dlq: what is in the dead-letter queue, and why.
-import { readArguments, UsageError } from "../terminal/command.ts";
-import { interruptSignal } from "../terminal/interrupt.ts";
-import { plural, printJson } from "../terminal/print.ts";
+import { flag, readArguments } from "../terminal/arguments.ts";
+import { interruptSignal } from "../terminal/command.ts";
+import { plural, printJson, say } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 
-const HELP = `
-npm run payments -- dlq [--summary] [--json]      shows what is in the dead-letter queue, oldest first
+export const COMMAND = {
+  name: "dlq",
+  usage: "npm run payments -- dlq [options]",
+  about: "Shows what is in the dead-letter queue and why, oldest first.",
+  options: {
+    ...TARGET_OPTIONS,
+    summary: flag("one paragraph per reason, with what helps"),
+    json: flag("for scripts"),
+  },
+  notes: `
+For each message: its id, its age, the time left before SQS deletes it, and the reason. An invalid
+message is decoded again; any other reason is the last error on its record, with Stripe's request id
+for its dashboard and its support.
 
-  --summary    one row a reason, and what helps
-  --json       for scripts
+Nothing is consumed. SQS cannot be read without receiving: each message's receive count goes up by
+one, which does no harm in a dead-letter queue, and it is hidden while the command runs.
 
-For each message: its id, its age, the time left before SQS deletes it, and the reason. A refusal is
-found by decoding the message again, any other reason is the last error on its record, with Stripe's
-request id for its dashboard and its support.
-
-Nothing is consumed. SQS has no way to read without receiving: each message's receive count goes up
-by one, which in a dead-letter queue matters to nobody, and it is hidden while the look lasts.
-
-Examples
-  npm run payments -- dlq --summary
-  npm run payments -- dlq --stack PaymentWorker-prod
-  npm run payments -- dlq --json | jq -r '.messages[] | select(.reason == "conflict") | .messageId'
-
-Needs the dead-letter queue and the table. Other places: payments --help.
-`;
+Needs the dead-letter queue and the table. Other targets: payments --help.`,
+  examples: [
+    "npm run payments -- dlq --summary",
+    "npm run payments -- dlq --stack PaymentWorker-prod",
+    `npm run --silent payments -- dlq --json | jq -r '.messages[] | select(.reason == "conflict") | .messageId'`,
+  ],
+};
 
 export async function run(args: string[]): Promise<void> {
-  const { values, positionals } = readArguments(
-    HELP,
-    {
-      ...TARGET_OPTIONS,
-      summary: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
-    args,
-  );
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of dlq. See --help.`);
-  }
+  const { values } = readArguments(COMMAND, args);
   const target = await findTarget(values);
   const signal = interruptSignal();
   const { letters, depth, peek } = await readDeadLetters(deadLetterQueueOf(target), signal);
@@ -53,16 +46,16 @@ export async function run(args: string[]): Promise<void> {
       messages: letters.map((letter) => forScripts(letter, now, depth)),
       complete: peek.complete,
     });
+  } else if (letters.length === 0) {
+    console.log("The dead-letter queue is empty.");
   } else {
-    const text = values.summary ? summary(letters, now, depth) : list(letters, now, depth);
-    process.stdout.write(`${text}\n`);
+    console.log(values.summary ? summary(letters, now, depth) : list(letters, now, depth));
   }
-  for (const warning of warnings(peek, depth)) process.stderr.write(`${warning}\n`);
+  for (const warning of warnings(peek, depth, letters.length)) say(warning);
   if (signal.aborted) process.exitCode = 130;
 }
 
 function list(letters: DeadLetter[], now: number, depth: Depth): string {
-  if (letters.length === 0) return "The dead-letter queue is empty.";
   const rows = letters.map((letter) => [
     nameOf(letter),
     duration(now - letter.sentAt),
@@ -71,16 +64,14 @@ function list(letters: DeadLetter[], now: number, depth: Depth): string {
     letter.code,
     letter.why,
   ]);
-  return `${table(["message", "age", "left", "Stripe request", "reason", ""], rows)}\n\n${plural(letters.length, "message")}. By reason, and what helps: --summary.`;
+  const head = ["message", "age", "left", "Stripe request", "reason", ""];
+  return `${table(head, rows)}\n\n${plural(letters.length, "message")}. By reason, and what helps: --summary.`;
 }
 
 function summary(letters: DeadLetter[], now: number, depth: Depth): string {
-  if (letters.length === 0) return "The dead-letter queue is empty.";
-  const groups = groupByReason(letters).map(({ code, why, next, letters }) => {
-    const [oldest] = letters;
-    return `${plural(letters.length, "message")}   ${code}   oldest ${oldest ? nameOf(oldest) : ""}, ${oldest ? `${duration(now - oldest.sentAt)} old, ${timeLeft(oldest, now, depth)} left` : ""}
-  ${why}
-  ${next}`;
+  const groups = groupByReason(letters).map(({ code, why, next, letters, oldest }) => {
+    const age = `${duration(now - oldest.sentAt)} old, ${timeLeft(oldest, now, depth)} left`;
+    return `${plural(letters.length, "message")}   ${code}   oldest ${nameOf(oldest)}, ${age}\n  ${why}\n  ${next}`;
   });
   return `${groups.join("\n\n")}\n\n${plural(letters.length, "message")} in all.`;
 }
@@ -111,18 +102,24 @@ function forScripts(letter: DeadLetter, now: number, { retentionMs }: Depth) {
   };
 }
 
-/** What a person must know about the look itself. */
-export function warnings({ complete, notGivenBack, hiddenSeconds }: Peek, depth: Depth): string[] {
+/** What a person must know of a peek that saw so many messages. `depth` is from before it. */
+export function warnings(
+  { complete, notGivenBack, hiddenSeconds }: Peek,
+  { visible, inFlight }: Depth,
+  seen: number,
+): string[] {
+  // What SQS counted as in flight may have become visible in time to be seen.
+  const unseen = visible + inFlight - seen;
   return [
-    ...(complete ? [] : ["The look is not complete: it was interrupted, or SQS had no room left."]),
+    ...(complete ? [] : ["This is not all: it was interrupted, or SQS had no room left."]),
     ...(notGivenBack > 0
       ? [
           `${plural(notGivenBack, "message")} could not be given back at once: hidden for ${duration(hiddenSeconds * 1_000)} at most.`,
         ]
       : []),
-    ...(depth.inFlight > 0
+    ...(complete && inFlight > 0 && unseen > 0
       ? [
-          `${plural(depth.inFlight, "more message")} were hidden when the look began: another look or a redrive is at work.`,
+          `${plural(unseen, "more message")} in flight: received by another reader, such as a redrive, and hidden until its visibility timeout ends.`,
         ]
       : []),
   ];

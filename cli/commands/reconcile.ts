@@ -1,86 +1,86 @@
-// payments reconcile: do the records and Stripe tell the same story, and which payments are stuck.
-import { mkdir, rm } from "node:fs/promises";
+// payments reconcile: whether the records and Stripe agree, and which payments are stuck.
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
+import { describePlace, readQueues } from "../queue/locate.ts";
 import { loadCheckpoint, newCheckpoint } from "../reconcile/checkpoint.ts";
 import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { compareBothSides, readBothSides } from "../reconcile/gather.ts";
-import { locateMessages } from "../reconcile/locate-messages.ts";
 import { createPace } from "../reconcile/pace.ts";
 import { openPartitions } from "../reconcile/partitions.ts";
 import { repairAll } from "../reconcile/repair-all.ts";
 import { collect, forScripts, report } from "../reconcile/report.ts";
 import type { Sources } from "../reconcile/verify.ts";
-import { readArguments, UsageError } from "../terminal/command.ts";
-import { readInstant } from "../terminal/instant.ts";
-import { interruptSignal } from "../terminal/interrupt.ts";
+import { flag, instant, integer, readArguments, text } from "../terminal/arguments.ts";
+import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { printJson, say } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 
-const HELP = `
-npm run payments -- reconcile [options]      compares the records with Stripe, both ways
+const FOLDER = join(".local", "reconcile");
+const KEPT = 5;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
-Reads the whole table and the period's PaymentIntents, and finds
-  charged twice           two PaymentIntents took the money for one message id
-  charged, not recorded   Stripe has an outcome that the table lacks
-  recorded, not at Stripe the recorded PaymentIntent is not Stripe's
-  different               record and PaymentIntent have different outcomes
-  moved on                recorded as processing or requires_action, and final at Stripe since
-  stuck                   nobody holds the claim, nothing was charged; and where its message is
-Each is read again at the table and at Stripe before it is reported.
+export const COMMAND = {
+  name: "reconcile",
+  usage: "npm run payments -- reconcile [options]",
+  about: `
+Compares the records with Stripe, both ways: reads the whole table and the period's PaymentIntents,
+and finds
+  charged twice     two PaymentIntents took the money for one message id
+  not recorded      Stripe has an outcome that the table lacks
+  not at Stripe     the recorded PaymentIntent is not Stripe's
+  different         record and PaymentIntent have different outcomes
+  advanced          recorded as processing or requires_action, and moved forward at Stripe since
+  advanced, unpaid  the same, and declined or canceled since
+  stuck             no live lease, nothing was charged; and where its message is
+Each is read again at the table and at Stripe before it is reported, with both sides and what to do.`,
+  options: {
+    ...TARGET_OPTIONS,
+    since: instant(
+      "WHEN",
+      "the period's beginning: 7d for seven days ago, or 2026-11-29T12:00:00Z (default 24h)",
+    ),
+    until: instant("WHEN", "its end (default: now)"),
+    repair: flag("afterwards records the outcomes that are not recorded; asks first"),
+    resume: text("FOLDER", "resumes an interrupted one, or repairs what one has found"),
+    rate: integer("N", "requests to Stripe per second, whose limit payments share", {
+      min: 1,
+      max: 100,
+      fallback: 5,
+    }),
+    yes: flag("does not ask"),
+    json: flag("for scripts"),
+  },
+  notes: `
+Only --repair writes, and only what a worker would: it takes over an expired claim, on the condition
+that it is still as it was seen, and completes it with the outcome that Stripe has; where there is no
+record at all, it puts one on the condition that there is still none. It never charges, and a worker
+that comes to the message meanwhile wins.
 
-  --since WHEN     the period's beginning: 24h, 7d, 2026-11-29, 2026-11-29T12:00:00Z   (default 24h)
-  --until WHEN     its end                                                             (default: now)
-  --repair         afterwards records the outcomes that are charged and not recorded; asks first
-  --resume FOLDER  goes on with a reconciliation that was interrupted, or repairs what one has found
-  --rate N         requests to Stripe a second, which payments have to share            (default 5)
-  --yes            does not ask
-  --json           for scripts
+It needs little memory however many records there are: what it reads is kept on disk (about 200 bytes
+per record of the period) under .local/reconcile, and deleted when there is nothing to report; the last
+five are kept. Ctrl-C stops it at any time, and it says how to resume. A million records cost DynamoDB
+about a cent to scan; a million PaymentIntents take Stripe 10,000 requests, half an hour at 5 per second.
 
-Only --repair writes, and only what a worker would: it takes over a claim that nobody holds, on the
-condition that it is still as it was seen, and completes it with the outcome that Stripe has; where there
-is no record at all, it puts one on the condition that there is still none. It never charges, and a
-worker that comes to the message meanwhile wins.
+Needs the table and the secret (or STRIPE_API_KEY; it only reads PaymentIntents), and the two queues to
+find the messages of stuck claims. Other targets: payments --help.
 
-It needs little memory however many records there are: what it reads is kept on disk (about 200 bytes a
-record of the period) under .local/reconcile, and is deleted when there is nothing to report. Ctrl-C stops it
-at any time, and it says how to go on. A million records cost DynamoDB about a cent to scan; a million
-PaymentIntents take Stripe 10,000 requests, half an hour at 5 a second.
-
-Examples
-  npm run payments -- reconcile
-  npm run payments -- reconcile --since 7d --stack PaymentWorker-prod
-  npm run payments -- reconcile --since 2026-11-01 --until 2026-12-01 --json
-  npm run payments -- reconcile --repair
-
-Needs the table and the secret (or STRIPE_API_KEY; reading PaymentIntents is all it does there), and to
-find the messages of stuck claims the two queues. Other places: payments --help.
-Exit status 3 when something was found that is not repaired.
-`;
+Exit status 3 when something was found that needs you and is not repaired.`,
+  examples: [
+    "npm run payments -- reconcile",
+    "npm run payments -- reconcile --since 7d --stack PaymentWorker-prod",
+    "npm run payments -- reconcile --since 2026-11-01 --until 2026-12-01 --json",
+    "npm run payments -- reconcile --repair",
+  ],
+};
 
 export async function run(args: string[]): Promise<void> {
-  const { values, positionals } = readArguments(
-    HELP,
-    {
-      ...TARGET_OPTIONS,
-      since: { type: "string" },
-      until: { type: "string" },
-      repair: { type: "boolean", default: false },
-      resume: { type: "string" },
-      rate: { type: "string", default: "5" },
-      yes: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
-    args,
-  );
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of reconcile. See --help.`);
-  }
+  const { values } = readArguments(COMMAND, args);
   const target = await findTarget(values);
   const signal = interruptSignal();
   const { recordTtlMs } = timingsFor(target);
@@ -95,7 +95,7 @@ export async function run(args: string[]): Promise<void> {
     table: tableFor(target),
     tableName: checkpoint.tableName,
     stripe: access.stripe,
-    pace: createPace(readRate(values.rate), signal),
+    pace: createPace(values.rate, signal),
   };
   const findings = openFindings(folder);
   try {
@@ -111,7 +111,8 @@ export async function run(args: string[]): Promise<void> {
   }
 
   const found = await collect(findings);
-  const locate = found.counts.open ? await locateMessages(target, signal) : undefined;
+  const queues = found.counts.open ? await readQueues(target, signal) : {};
+  const locate = (id: string): string => describePlace(id, queues);
   if (!values.json) report(checkpoint, found, locate, findings.file);
   const repaired = values.repair
     ? await repairAll(found, findings, sources, recordTtlMs, {
@@ -132,7 +133,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function begin(
-  values: { since?: string | undefined; until?: string | undefined; resume?: string | undefined },
+  values: { since: number | undefined; until: number | undefined; resume: string | undefined },
   tableName: string,
   recordTtlMs: number,
   now: number,
@@ -141,13 +142,13 @@ async function begin(
   if (resume !== undefined) {
     if (since !== undefined || until !== undefined) {
       throw new UsageError(
-        "--resume goes on with the period that it began with: leave --since and --until out.",
+        "--resume keeps the period that it began with: leave --since and --until out.",
       );
     }
     return { folder: resume, checkpoint: await loadCheckpoint(resume, tableName) };
   }
-  const from = readInstant("--since", since ?? "24h", now);
-  const to = until === undefined ? now : readInstant("--until", until, now);
+  const from = since ?? now - DAY_MS;
+  const to = until ?? now;
   if (from >= to) throw new UsageError("--since must be before --until.");
   if (from < now - recordTtlMs) {
     throw new UsageError(
@@ -155,15 +156,23 @@ async function begin(
     );
   }
   const name = new Date(now).toISOString().slice(0, 19).replaceAll(":", "-");
-  const folder = join(".local", "reconcile", `${name}-${process.pid}`);
+  await removeOld(FOLDER);
+  const folder = join(FOLDER, `${name}-${process.pid}`);
   await mkdir(folder, { recursive: true });
   return { folder, checkpoint: newCheckpoint(tableName, from, to, now) };
 }
 
-function readRate(text: string): number {
-  const rate = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (rate >= 1 && rate <= 100) return rate;
-  throw new UsageError(`--rate must be an integer from 1 to 100, not "${text}".`);
+/** Removes all but the newest: an interrupted one may have to be resumed, or one be repaired. */
+async function removeOld(parent: string): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  const folders = await Promise.all(
+    names.map(async (name) => {
+      const folder = join(parent, name);
+      return { folder, usedAt: (await stat(folder)).mtimeMs };
+    }),
+  );
+  const old = folders.toSorted((a, b) => b.usedAt - a.usedAt).slice(KEPT - 1);
+  await Promise.all(old.map(({ folder }) => rm(folder, { recursive: true, force: true })));
 }
 
 async function gather(

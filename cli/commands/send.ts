@@ -9,37 +9,37 @@ import { messageBody, SHAPES } from "../../scripts/message-body.ts";
 import type { Shape } from "../../scripts/message-body.ts";
 import { isLocal, sqsFor } from "../clients/clients.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
-import { readArguments, UsageError } from "../terminal/command.ts";
+import { choice, flag, integer, readArguments, text } from "../terminal/arguments.ts";
+import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
-import { interruptSignal } from "../terminal/interrupt.ts";
-import { refuseEmptyIds } from "../terminal/message-id.ts";
-import { plural, printJson } from "../terminal/print.ts";
+import { plural, printJson, say } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
 
-const HELP = `
-npm run payments -- send [options]      sends payment messages to a queue (also: npm run send -- …)
+const MANY = { min: 1, max: 999_999, fallback: 1 };
 
-What is sent
-  --amount N             minor units, never scaled: 1250 is €12.50, 80 is ¥80     (default 1250)
-  --currency CODE        ISO 4217                                                 (default eur)
-  --customer cus_…       the Stripe customer                                      (default cus_local)
-  --payment-method pm_…  the Stripe PaymentMethod                                 (default pm_card_visa)
-  --id ID                the message id                          (default: a new one for each message)
-  --shape SHAPE          ${SHAPES.join(", ")}  (default plain)
-  --file FILE            send this file's text instead, as one body; a .jsonl file as one a line
-  --count N              so many messages, each with an id of its own             (default 1)
-  --repeat N             each message so often, as a producer that retries does   (default 1)
-
-How
-  --yes                  does not ask; asked is only for a queue that is not on this machine
-  --json                 for scripts
-
-Examples
-  npm run payments -- send --amount 80 --currency jpy
-  npm run payments -- send --id order-1 --repeat 3                   charged once
-  npm run payments -- send --count 500 --shape sns
-  npm run payments -- send --stack PaymentWorker-dev --customer cus_123 --payment-method pm_456
-
+export const COMMAND = {
+  name: "send",
+  usage: "npm run payments -- send [options]      (also: npm run send -- …)",
+  about: "Sends payment messages to a queue.",
+  options: {
+    ...TARGET_OPTIONS,
+    amount: integer("N", "in minor units, never scaled: 1250 is €12.50, 80 is ¥80", {
+      min: 1,
+      max: 999_999_999_999,
+      fallback: 1250,
+    }),
+    currency: text("CODE", "ISO 4217", "eur"),
+    customer: text("cus_…", "the Stripe customer", "cus_local"),
+    "payment-method": text("pm_…", "the Stripe PaymentMethod", "pm_card_visa"),
+    id: text("ID", "the message id (default: a new one for each message)"),
+    shape: choice("SHAPE", "the shape of the body", SHAPES, "plain"),
+    file: text("FILE", "sends this file as one body; a .jsonl file as one body per line"),
+    count: integer("N", "N messages, each with an id of its own", MANY),
+    repeat: integer("N", "each message N times, like a producer that retries", MANY),
+    yes: flag("does not ask; it asks only for a queue that is not on this machine"),
+    json: flag("for scripts"),
+  },
+  notes: `
 On the local stack, what a payment may become:
   --payment-method pm_card_chargeDeclined          declined (card_declined)
   --payment-method pm_card_threeDSecureRequired    declined (authentication_required)
@@ -48,38 +48,23 @@ On the local stack, what a payment may become:
   --customer cus_missing                           rejected: Stripe knows no such customer
   --currency xyz                                   invalid for the worker: not sent to Stripe
 
-Needs the queue. Other places: payments --help. A message sent to a deployed stack is charged with the
-key in that stack's secret, and if that is a live key, with somebody's money.
-`;
+Needs the queue. Other targets: payments --help. A message sent to a deployed stack is charged with
+the key in that stack's secret, and if that is a live key, it takes real money.`,
+  examples: [
+    "npm run payments -- send --amount 80 --currency jpy",
+    "npm run payments -- send --id order-1 --repeat 3                   charged once",
+    "npm run payments -- send --count 500 --shape sns",
+    "npm run payments -- send --stack PaymentWorker-dev --customer cus_123 --payment-method pm_456",
+  ],
+};
 
 const SQS_BATCH = 10;
 
 type Message = { label: string; body: string };
 
 export async function run(args: string[]): Promise<void> {
-  const { values, positionals } = readArguments(
-    HELP,
-    {
-      ...TARGET_OPTIONS,
-      amount: { type: "string", default: "1250" },
-      currency: { type: "string", default: "eur" },
-      customer: { type: "string", default: "cus_local" },
-      "payment-method": { type: "string", default: "pm_card_visa" },
-      id: { type: "string" },
-      shape: { type: "string", default: "plain" },
-      file: { type: "string" },
-      count: { type: "string", default: "1" },
-      repeat: { type: "string", default: "1" },
-      yes: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
-    args,
-  );
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of send. See --help.`);
-  }
-  if (values.id !== undefined) refuseEmptyIds([values.id]);
-  const repeat = positiveInteger("--repeat", values.repeat);
+  const { values } = readArguments(COMMAND, args);
+  const { repeat } = values;
   const messages = values.file === undefined ? compose(values) : readBodies(values.file);
   const queueUrl = need(await findTarget(values), "queueUrl");
   const client = sqsFor(queueUrl);
@@ -88,14 +73,14 @@ export async function run(args: string[]): Promise<void> {
   const said = values.file === undefined ? `${values.amount} ${values.currency} each` : values.file;
   const question = `Send ${plural(messages.length, "message")} (${said}) to ${queueUrl}, to be charged?`;
   if (!(await confirm(question, { yes: values.yes || isLocal(queueUrl), signal }))) {
-    process.stderr.write("Nothing was sent.\n");
+    say("Nothing was sent.");
     process.exitCode = signal.aborted ? 130 : 0;
     return;
   }
 
   const { sent, failed } = await sendAll(client, queueUrl, sends, signal);
   for (const { label, problem } of failed) {
-    process.stderr.write(`not sent: ${label}: ${problem}\n`);
+    say(`not sent: ${label}: ${problem}`);
     process.exitCode = 1;
   }
   if (values.json) {
@@ -115,28 +100,26 @@ export async function run(args: string[]): Promise<void> {
 }
 
 function compose(values: {
-  amount: string;
+  amount: number;
   currency: string;
   customer: string;
   "payment-method": string;
-  id?: string | undefined;
-  shape: string;
-  count: string;
+  id: string | undefined;
+  shape: Shape;
+  count: number;
 }): Message[] {
-  const count = positiveInteger("--count", values.count);
+  const { shape, count } = values;
   if (values.id !== undefined && count > 1) {
     throw new UsageError(
       "--id with --count would give several messages one id: use --repeat to send the same message again.",
     );
   }
-  const shape = SHAPES.find((known): known is Shape => known === values.shape);
-  if (!shape) throw new UsageError(`--shape must be one of ${SHAPES.join(", ")}.`);
   return Array.from({ length: count }, () => {
     const id = values.id ?? randomUUID();
     const body = messageBody(shape, {
       id,
       sentAt: new Date(),
-      amount: positiveInteger("--amount", values.amount),
+      amount: values.amount,
       currency: values.currency,
       customer: values.customer,
       paymentMethod: values["payment-method"],
@@ -186,7 +169,10 @@ function readBodies(file: string): Message[] {
         .map((body, line) => ({ label: `${file}:${line + 1}`, body }))
         .filter(({ body }) => body.trim() !== "")
     : [{ label: file, body: text }];
-  // The worker would refuse it, for a reason that leads nowhere: it reads like a message with odd fields.
+  if (bodies.every(({ body }) => body === "")) {
+    throw new UsageError(`${file} is empty: SQS takes no empty body.`);
+  }
+  // To the worker it would be a message with odd fields, which is no help.
   const event = bodies.find(({ body }) => isLambdaEvent(body));
   if (event) {
     throw new UsageError(
@@ -200,13 +186,6 @@ function isLambdaEvent(body: string): boolean {
   try {
     return Array.isArray((JSON.parse(body) as { Records?: unknown } | null)?.Records);
   } catch {
-    return false; // not JSON: to be refused by the worker, as somebody wants to see
+    return false; // not JSON: for the worker to call invalid
   }
-}
-
-function positiveInteger(option: string, value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) {
-    throw new UsageError(`${option} must be an integer of 1 or more, not "${value}".`);
-  }
-  return Number(value);
 }

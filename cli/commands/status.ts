@@ -1,4 +1,4 @@
-// payments status: what became of a message, what will happen next, and whether Stripe agrees.
+// payments status: what became of a message, where it is, what comes next, and whether Stripe agrees.
 import { styleText } from "node:util";
 
 import { Stripe } from "stripe";
@@ -15,92 +15,98 @@ import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import { findAtStripe, retrieveAtStripe } from "../explain/ask-stripe.ts";
 import type { Found } from "../explain/ask-stripe.ts";
 import { describeComparison, needsAction } from "../explain/explain-difference.ts";
-import { deadLettersOf, explainMissing, lookForDeadLetters } from "../explain/explain-missing.ts";
+import { explainMessage } from "../explain/explain-message.ts";
+import type { MessageExplanation } from "../explain/explain-message.ts";
 import { explainRecord } from "../explain/explain-record.ts";
-import type { Explanation } from "../explain/explain-record.ts";
+import type { Lines } from "../explain/explain-record.ts";
 import { linkFor } from "../explain/payment-intent-link.ts";
-import { deadLetterQueueOf } from "../queue/dead-letters.ts";
 import type { DeadLetter } from "../queue/dead-letters.ts";
-import { readArguments, UsageError } from "../terminal/command.ts";
-import { interruptSignal } from "../terminal/interrupt.ts";
-import { refuseEmptyIds } from "../terminal/message-id.ts";
-import { instant, printJson } from "../terminal/print.ts";
+import { deadLettersOf, readQueues } from "../queue/locate.ts";
+import type { Queues } from "../queue/locate.ts";
+import { flag, readArguments } from "../terminal/arguments.ts";
+import { interruptSignal, UsageError } from "../terminal/command.ts";
+import { instant, labeled, printJson } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
 
-const HELP = `
-npm run payments -- status ID… [--stripe] [--json]      explains what became of messages
+export const COMMAND = {
+  name: "status",
+  usage: "npm run payments -- status ID… [options]",
+  about: `
+Explains what became of messages: the outcome or the last error, where each message is now, and what
+comes next. An ID is a message id, or SQS's own MessageId of a message in the dead-letter queue.`,
+  options: {
+    ...TARGET_OPTIONS,
+    stripe: flag("asks Stripe too, and says whether record and Stripe agree; it only reads"),
+    "record-only": flag("does not look at the queues: quicker when many messages are dead letters"),
+    json: flag("for scripts"),
+  },
+  positionals: "message id",
+  notes: `
+To see where a message is, it peeks into the dead-letter queue, as payments dlq does, and counts the
+messages in the queue, which cannot be read without taking them from the worker.
 
-  --stripe     asks Stripe too, and says whether record and Stripe agree. It only reads.
-  --json       for scripts
+Needs the table, and the two queues if they are to be looked at; --stripe needs the secret, or
+STRIPE_API_KEY. Other targets: payments --help.
 
-What has no record may have been refused: then it looks through the dead-letter queue, as payments dlq
-does, and says why.
+Exit status 3 when a message is in the dead-letter queue or in neither queue without an outcome, when
+Stripe and a record do not agree, or when Stripe does not answer.`,
+  examples: [
+    "npm run payments -- status order-1",
+    "npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod",
+  ],
+};
 
-Examples
-  npm run payments -- status order-1
-  npm run payments -- status order-1 order-2 --stripe --stack PaymentWorker-prod
-
-Needs the table, and the dead-letter queue for what has no record; --stripe needs the secret, or
-STRIPE_API_KEY. Other places: payments --help.
-Exit status 3 when Stripe and a record do not agree, or Stripe does not answer.
-`;
-
-type Report = Explanation & {
+type Report = MessageExplanation & {
   messageId: string;
   record: IdempotencyRecord | undefined;
-  /** What the dead-letter queue holds of a message without a record. */
   deadLetters: DeadLetter[];
   stripe?: AtStripe;
 };
 
 type AtStripe = { intents: Found[] } & (
   | { comparison: Comparison }
-  /** Stripe did not answer: what it said instead. */
+  /** Why there is none. */
   | { problem: string }
 );
 
 export async function run(args: string[]): Promise<void> {
-  const { values, positionals: ids } = readArguments(
-    HELP,
-    {
-      ...TARGET_OPTIONS,
-      stripe: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
-    args,
-  );
-  if (ids.length === 0) throw new UsageError("Name at least one message id. See --help.");
-  refuseEmptyIds(ids);
+  const { values, positionals: given } = readArguments(COMMAND, args);
+  if (given.length === 0) throw new UsageError("Name at least one message id. See --help.");
   const target = await findTarget(values);
+  const tableName = need(target, "tableName");
   using access = values.stripe ? await stripeFor(target, 1) : undefined;
   const link = access?.link ?? linkFor(target);
-  const now = Date.now();
-  const records = await readRecords(tableFor(target), need(target, "tableName"), ids);
-  const look = ids.some((id) => !records.has(id)) && target.resources.dlqUrl !== undefined;
-  const signal = look ? interruptSignal() : undefined;
-  const dead = signal && (await lookForDeadLetters(deadLetterQueueOf(target), signal));
-  if (signal?.aborted) {
+  const signal = interruptSignal();
+  const queues: Queues = values["record-only"] ? {} : await readQueues(target, signal);
+  if (signal.aborted) {
     process.exitCode = 130;
     return;
   }
+  const ids = [...new Set(given.map((id) => deadLettersOf(id, queues)[0]?.messageId ?? id))];
+  const records = await readRecords(tableFor(target), tableName, ids);
+  const now = Date.now();
 
   const reports: Report[] = [];
   const progress = startProgress("at Stripe", ids.length);
   for (const messageId of ids) {
     const record = records.get(messageId);
-    const explanation = record
-      ? explainRecord(record, timingsFor(target), now, link)
-      : explainMissing(messageId, dead);
-    const deadLetters = record ? [] : deadLettersOf(messageId, dead);
+    const explained = record && explainRecord(record, timingsFor(target), now, link);
     const stripe = access && (await ask(access, messageId, record, now));
-    reports.push({ messageId, ...explanation, record, deadLetters, ...(stripe && { stripe }) });
+    reports.push({
+      messageId,
+      ...explainMessage(messageId, record, explained, queues),
+      record,
+      deadLetters: deadLettersOf(messageId, queues),
+      ...(stripe && { stripe }),
+    });
     progress.advance();
   }
   progress.done();
 
   if (values.json) printJson(reports.map(forScripts));
-  else for (const report of reports) process.stdout.write(`${describe(report, link, now)}\n`);
-  if (reports.some(({ stripe }) => stripe && !isFine(stripe))) process.exitCode = 3;
+  else for (const report of reports) console.log(`${describe(report, link, now)}\n`);
+  const asks = ({ needsAction, stripe }: Report) => needsAction || (stripe && !isFine(stripe));
+  if (reports.some(asks)) process.exitCode = 3;
 }
 
 async function ask(
@@ -118,9 +124,11 @@ async function ask(
     }
     return { comparison: compareWithStripe(record, intents.map(stripeStateOf)), intents };
   } catch (error) {
-    // In an outage the record is what there is to go by.
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    return { problem: error.message, intents: [] };
+    const { StripeConnectionError, StripeAPIError } = Stripe.errors;
+    const unavailable = error instanceof StripeConnectionError || error instanceof StripeAPIError;
+    const what = unavailable ? "Stripe is not available" : "Stripe refused the call";
+    return { problem: `${what}, so this is the record alone: ${error.message}`, intents: [] };
   }
 }
 
@@ -131,32 +139,32 @@ function isFine(stripe: AtStripe): boolean {
 
 function sentenceOf(stripe: AtStripe): string {
   if ("comparison" in stripe) return describeComparison(stripe.comparison);
-  return `Stripe did not answer, so the record is all there is: ${stripe.problem}`;
+  return stripe.problem;
 }
 
 function describe(
-  { messageId, lines, stripe }: Report,
+  { messageId, lines, next, stripe }: Report,
   link: (id: string) => string,
   now: number,
 ): string {
-  const all = [...lines];
-  for (const intent of stripe?.intents ?? []) {
-    const { id, status, amount, currency, created } = intent;
+  const all: Lines = [...lines, ["next", next]];
+  for (const { id, status, amount, currency, created } of stripe?.intents ?? []) {
     all.push(["at Stripe", `${status}, ${amount} ${currency}, ${instant(created * 1_000, now)}`]);
     all.push(["", link(id)]);
   }
-  const label = stripe?.intents.length === 0 ? "at Stripe" : "";
-  if (stripe) all.push([label, styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
-  const width = Math.max(...all.map(([label]) => label.length));
-  const text = all.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`);
-  return `${styleText("bold", messageId)}\n${text.join("\n")}\n`;
+  if (stripe) {
+    const label = stripe.intents.length === 0 ? "at Stripe" : "";
+    all.push([label, styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
+  }
+  return `${styleText("bold", messageId)}\n${labeled(all)}`;
 }
 
-function forScripts({ messageId, state, record, deadLetters, lines, stripe }: Report) {
+function forScripts({ messageId, state, place, next, record, deadLetters, stripe }: Report) {
   return {
     messageId,
     state,
-    next: lines.find(([label]) => label === "next")?.[1],
+    place,
+    next,
     record,
     ...(deadLetters.length > 0 && {
       deadLetters: deadLetters.map(({ code, why, next }) => ({ reason: code, why, next })),

@@ -1,14 +1,23 @@
 // An idempotency record in words: what was done, and what will happen next.
 import type { IdempotencyRecord, Outcome } from "../../lib/payments/record.ts";
 import type { WorkerTimings } from "../../lib/timing/payments.ts";
-import { reasonOfAttempt } from "../queue/reason.ts";
 import { instant } from "../terminal/print.ts";
 
-export type Explanation = {
-  /** `no record`, `completed`, `held` (an attempt is running) or `expired` (none is). */
-  state: "no record" | "completed" | "in_progress" | "expired";
-  /** Label and text, in the order in which a person reads them. */
-  lines: [label: string, text: string][];
+/** Label and text, in the order in which a person reads them. */
+export type Lines = [label: string, text: string][];
+
+export type RecordExplanation = {
+  /** `in_progress`: an attempt is running. `expired`: none is. */
+  state: "completed" | "in_progress" | "expired";
+  lines: Lines;
+  next: string;
+};
+
+const NEXT: Record<Outcome["result"], string> = {
+  succeeded: "nothing",
+  processing: "nothing here: it is not paid yet, which may take days; --stripe shows how it stands",
+  requires_action: "nothing here: the customer has to authenticate; --stripe shows how it stands",
+  declined: "nothing: it was not paid, and a new try is a new message with a new id",
 };
 
 /** Explains the record at `now` (epoch ms). `link` is where a person sees a PaymentIntent. */
@@ -17,28 +26,27 @@ export function explainRecord(
   timings: WorkerTimings,
   now: number,
   link: (paymentIntentId: string) => string,
-): Explanation {
+): RecordExplanation {
   const { attempt, firstClaimedAt, outcome, lastError, leaseExpiresAt } = record;
-  const claimed: [string, string] = ["first claimed", instant(firstClaimedAt, now)];
-  const expiry = instant(record.expiresAt * 1_000, now);
+  const claimed: Lines = [["first claimed", instant(firstClaimedAt, now)]];
   if (outcome) {
+    const id = outcome.paymentIntentId;
+    const expiry = instant(record.expiresAt * 1_000, now);
     return {
       state: "completed",
       lines: [
         ["outcome", `${describeOutcome(outcome)}, by attempt ${attempt}`],
-        ...(outcome.paymentIntentId
-          ? [["PaymentIntent", link(outcome.paymentIntentId)] as [string, string]]
-          : []),
-        claimed,
-        ["next", `nothing: a further delivery is acknowledged as a duplicate until ${expiry}`],
+        ...(id ? ([["PaymentIntent", link(id)]] satisfies Lines) : []),
+        ...claimed,
       ],
+      next: `${NEXT[outcome.result]}. A further delivery is acknowledged as a duplicate until ${expiry}`,
     };
   }
   const takeover =
     now - firstClaimedAt >= timings.keyWindowMs
       ? `attempt ${attempt + 1} takes over, and looks at Stripe before it charges, because the key window is over`
       : `attempt ${attempt + 1} takes over and charges with the same key: what Stripe has done already is not done again`;
-  const error: [string, string][] = lastError
+  const error: Lines = lastError
     ? [
         [
           "last error",
@@ -52,30 +60,26 @@ export function explainRecord(
       state: "in_progress",
       lines: [
         ["outcome", `none yet: attempt ${attempt} is running`],
-        claimed,
+        ...claimed,
         ["lease", `until ${instant(leaseExpiresAt, now)}, owner ${record.owner}`],
         ...error,
-        ["next", `the attempt completes it, or its lease expires and ${takeover}`],
       ],
+      next: `the attempt completes it, or its lease expires and ${takeover}`,
     };
   }
+  const lease =
+    leaseExpiresAt === 0
+      ? "released by its owner"
+      : `expired ${instant(leaseExpiresAt, now)}: the worker died, or could not reach the table`;
   return {
     state: "expired",
     lines: [
       ["outcome", `none: attempt ${attempt} ended without one`],
-      claimed,
-      [
-        "lease",
-        leaseExpiresAt === 0
-          ? "released by its owner"
-          : `expired ${instant(leaseExpiresAt, now)}: the worker died, or lost the table`,
-      ],
+      ...claimed,
+      ["lease", lease],
       ...error,
-      [
-        "next",
-        `the next delivery decides: ${takeover}. If the message is in the dead-letter queue (payments dlq): ${reasonOfAttempt(record).next} If it is gone, the sender sends it again with the same id`,
-      ],
     ],
+    next: `with the next delivery, ${takeover}`,
   };
 }
 

@@ -89,17 +89,22 @@ export async function readDeadLetters(
   return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, peek };
 }
 
-export type Group = { code: string; why: string; next: string; letters: DeadLetter[] };
+/** Dead letters with the same reason, the oldest first. */
+export type Group = {
+  code: string;
+  why: string;
+  next: string;
+  letters: DeadLetter[];
+  oldest: DeadLetter;
+};
 
 /** By reason, the largest group first. */
 export function groupByReason(letters: readonly DeadLetter[]): Group[] {
   const groups = Map.groupBy(letters, ({ code }) => code);
   return [...groups]
-    .map(([code, letters]) => ({
-      code,
-      why: letters[0]?.why ?? "",
-      next: letters[0]?.next ?? "",
-      letters,
-    }))
+    .flatMap(([code, letters]) => {
+      const [oldest] = letters;
+      return oldest ? [{ code, why: oldest.why, next: oldest.next, letters, oldest }] : [];
+    })
     .toSorted((a, b) => b.letters.length - a.letters.length);
 }

@@ -1,4 +1,4 @@
-// How redriven messages ended: their records say so, or they are back in the dead-letter queue.
+// What became of redriven messages: their records say so, or they are back in the dead-letter queue.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
@@ -9,7 +9,7 @@ import { readDeadLetters } from "./dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "./dead-letters.ts";
 import { depthOf } from "./peek.ts";
 
-export type Ended = {
+export type FollowedUp = {
   letter: DeadLetter;
   /** `outcome`: recorded. `back`: in the dead-letter queue again. `open`: neither yet. */
   kind: "outcome" | "back" | "open";
@@ -18,47 +18,47 @@ export type Ended = {
 
 const POLL_MS = 1_000;
 
-/** Watches the moved messages for `waitMs` at most, and less when all have ended. */
+/** Watches the moved messages for `waitMs` at most, less when each has a result. */
 export async function followUp(
   queue: DeadLetterQueue,
   moved: readonly DeadLetter[],
   waitMs: number,
   signal: AbortSignal,
-): Promise<Ended[]> {
-  const endings = new Map<DeadLetter, Ended>();
-  const open = () => moved.filter((letter) => !endings.has(letter));
-  const giveUpAt = performance.now() + waitMs;
+): Promise<FollowedUp[]> {
+  const results = new Map<DeadLetter, FollowedUp>();
+  const open = () => moved.filter((letter) => !results.has(letter));
+  const timeoutAt = performance.now() + waitMs;
   const progress = startProgress("waiting for outcomes", moved.length);
-  let lookedAt = 0;
+  let peekedAt = 0;
   try {
     for (;;) {
       const letters = open();
-      const before = endings.size;
+      const before = results.size;
       const records = await readRecords(queue.table, queue.tableName, letters.flatMap(idOf));
       for (const letter of letters) {
-        const ended = endedBy(letter, records.get(letter.messageId ?? ""));
-        if (ended) endings.set(letter, ended);
+        const result = resultOf(letter, records.get(letter.messageId ?? ""));
+        if (result) results.set(letter, result);
       }
-      // A look at the dead-letter queue only when all that are open may be there, and it has changed.
+      // Peeks only when all that are open may be there, and their number has changed.
       const { visible } = await depthOf(queue.sqs, queue.url);
-      if (open().length > 0 && visible >= open().length && visible !== lookedAt) {
-        lookedAt = visible;
-        await findThoseBack(queue, open(), endings, signal);
+      if (open().length > 0 && visible >= open().length && visible !== peekedAt) {
+        peekedAt = visible;
+        await findThoseBack(queue, open(), results, signal);
       }
-      progress.advance(endings.size - before);
-      if (endings.size === moved.length || signal.aborted) break;
-      if (performance.now() + POLL_MS > giveUpAt) break;
+      progress.advance(results.size - before);
+      if (results.size === moved.length || signal.aborted) break;
+      if (performance.now() + POLL_MS > timeoutAt) break;
       await sleep(POLL_MS, undefined, { signal }).catch(() => {});
     }
   } finally {
     progress.done();
   }
   if (open().length > 0 && (await depthOf(queue.sqs, queue.url)).visible > 0) {
-    await findThoseBack(queue, open(), endings, signal);
+    await findThoseBack(queue, open(), results, signal);
   }
   return moved.map(
     (letter) =>
-      endings.get(letter) ?? {
+      results.get(letter) ?? {
         letter,
         kind: "open",
         sentence: "no outcome yet: see payments status",
@@ -70,7 +70,10 @@ function idOf({ messageId }: DeadLetter): string[] {
   return messageId === undefined ? [] : [messageId];
 }
 
-function endedBy(letter: DeadLetter, record: IdempotencyRecord | undefined): Ended | undefined {
+function resultOf(
+  letter: DeadLetter,
+  record: IdempotencyRecord | undefined,
+): FollowedUp | undefined {
   // Where the record is another payment's, its outcome is not this message's.
   if (!record?.outcome || letter.code === "conflict" || letter.code.startsWith("invalid/")) {
     return undefined;
@@ -78,11 +81,11 @@ function endedBy(letter: DeadLetter, record: IdempotencyRecord | undefined): End
   return { letter, kind: "outcome", sentence: describeOutcome(record.outcome) };
 }
 
-/** One look, for those that are back. */
+/** One peek, for those that are back. */
 async function findThoseBack(
   queue: DeadLetterQueue,
   open: readonly DeadLetter[],
-  endings: Map<DeadLetter, Ended>,
+  results: Map<DeadLetter, FollowedUp>,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
@@ -94,6 +97,6 @@ async function findThoseBack(
         // Without an id, by the reason: SQS gave the message another id of its own.
         (letter.messageId !== undefined || other.code === letter.code),
     );
-    if (back) endings.set(letter, { letter, kind: "back", sentence: `${back.code}: ${back.why}` });
+    if (back) results.set(letter, { letter, kind: "back", sentence: `${back.code}: ${back.why}` });
   }
 }

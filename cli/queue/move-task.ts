@@ -69,7 +69,7 @@ export async function moveAll(
           return { moved };
         case undefined:
         default:
-          return { moved, problem: `SQS's move task ended as ${Status}: ${reason(task)}` };
+          return { moved, problem: `SQS's move task ended as ${Status}, ${reason(task)}` };
       }
     }
   } finally {

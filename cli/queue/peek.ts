@@ -1,5 +1,5 @@
-// Looks through a queue once. SQS cannot be read without receiving, so this is the least that a look
-// costs: each message is received once, hidden for as long as the look takes, and given back.
+// Peeks at a whole queue once. SQS cannot be read without receiving: each message is received once,
+// hidden while the peek lasts, and given back.
 import {
   ChangeMessageVisibilityBatchCommand,
   GetQueueAttributesCommand,
@@ -44,7 +44,7 @@ export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<Depth> 
 }
 
 export type Peek = {
-  /** False when it was interrupted, ended by `see`, or SQS had no more room for messages in flight. */
+  /** False when it was interrupted, ended by `visit`, or SQS had no room for more in flight. */
   complete: boolean;
   /** Messages whose visibility could not be given back: they are hidden for `hiddenSeconds` at most. */
   notGivenBack: number;
@@ -54,20 +54,20 @@ export type Peek = {
 const POLLERS = 4;
 
 /**
- * Receives every visible message once. `see` gets them in batches and returns those that it has
- * disposed of; all others become visible again at the end, also after Ctrl-C. `see` may return
- * "enough" as its second value to end the look.
+ * Receives every visible message once. `visit` gets them in batches and returns those that it has
+ * disposed of; all others become visible again at the end, also after Ctrl-C. It ends the peek by
+ * `enough`.
  *
- * The receive count of each message goes up by one. That matters to nobody in a dead-letter queue.
+ * The receive count of each message goes up by one, which does no harm in a dead-letter queue.
  */
 export async function peekAt(
   sqs: SQSClient,
   queueUrl: string,
   expected: { messages: number; perSecond?: number | undefined },
   signal: AbortSignal,
-  see: (batch: Received[]) => Promise<{ disposed: ReadonlySet<string>; enough: boolean }>,
+  visit: (batch: Received[]) => Promise<{ disposed: ReadonlySet<string>; enough: boolean }>,
 ): Promise<Peek> {
-  // Long enough for the slowest look, short enough for a killed one to be over by lunch.
+  // Long enough for the slowest peek; after a killed one, nothing is hidden for more than an hour.
   const hiddenSeconds = Math.min(
     3_600,
     120 + Math.ceil(expected.messages / Math.min(50, expected.perSecond ?? 50)),
@@ -94,7 +94,7 @@ export async function peekAt(
       for (const { sqsMessageId, receiptHandle } of batch) held.set(sqsMessageId, receiptHandle);
       const fresh = batch.filter(({ sqsMessageId }) => !known.has(sqsMessageId));
       for (const { sqsMessageId } of fresh) known.add(sqsMessageId);
-      const { disposed, enough } = await see(fresh);
+      const { disposed, enough } = await visit(fresh);
       for (const sqsMessageId of disposed) held.delete(sqsMessageId);
       progress.advance(fresh.length);
       if (enough) {

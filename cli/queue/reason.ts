@@ -1,7 +1,7 @@
-import type { Decoded } from "../../lib/message/decode.ts";
-import { explainViolation } from "../../lib/message/invalid.ts";
 // Why a message is in the dead-letter queue, and what helps: from its body, decoded again, and from
 // its idempotency record.
+import type { Decoded } from "../../lib/message/decode.ts";
+import { explainViolation } from "../../lib/message/invalid.ts";
 import { chargeParams, fingerprint } from "../../lib/payments/charge.ts";
 import { classify } from "../../lib/payments/record.ts";
 import type { AttemptError, IdempotencyRecord } from "../../lib/payments/record.ts";
@@ -31,14 +31,14 @@ export function reasonOf(
       next:
         violation.rule === "message_too_old"
           ? "It may have been charged before: see status --stripe and Stripe's dashboard. Only if it was not, the sender sends a new message."
-          : "It was never charged. The sender mends it and sends it again; this one is refused for ever.",
+          : "It was never charged. The sender fixes it and sends it again with the same id; this one stays invalid.",
     };
   }
   if (!record) {
     return {
       code: "unclaimed",
       why: "No attempt has claimed it: the worker did not run, or DynamoDB did not answer.",
-      next: "Redrive once the function and the table are well.",
+      next: "Redrive once the function and the table work again.",
     };
   }
   const classification = classify(
@@ -59,7 +59,7 @@ export function reasonOf(
       return {
         code: "in_progress",
         why: `Attempt ${record.attempt} is charging it now: another delivery of it is in the queue.`,
-        next: "Wait a minute and look again.",
+        next: "Wait a minute, then run this again.",
       };
     case "ours":
     case "expired":
@@ -72,7 +72,7 @@ export function reasonOfAttempt({ attempt, lastError }: IdempotencyRecord): Reas
   if (lastError) return ofError(lastError);
   return {
     code: "died",
-    why: `The worker of attempt ${attempt} ended without a word: killed, timed out, out of memory, or cut off from the table.`,
+    why: `The worker of attempt ${attempt} ended without recording why: killed, timed out, out of memory, or cut off from the table.`,
     next: "See the function's log, then redrive.",
   };
 }
@@ -90,7 +90,7 @@ export function isReason(code: string, wanted: string): boolean {
 const CONFLICT: Reason = {
   code: "conflict",
   why: "Its message id was used before, for another payment.",
-  next: "The first payment stands. If both were meant, the sender sends this one with an id of its own.",
+  next: "The first payment stands. If both were intended, the sender sends this one with an id of its own.",
 };
 
 function ofError(error: AttemptError): Reason {
@@ -106,7 +106,7 @@ const EXPLAINED: Record<
 > = {
   stripe_unavailable: ({ code }) => ({
     why: `Stripe did not answer, or with an error of its own (${code}): whether it charged is unknown.`,
-    next: "Redrive when Stripe is well: the same key finds what it did, or the lookup after a day.",
+    next: "Redrive when Stripe works again: the same key finds what it did. If it comes back, Stripe repeats a stored 500 for that key: reconcile --repair records a charge at once, and the lookup finds it after a day.",
   }),
   stripe_rate_limited: () => ({
     why: "Stripe answered 429, too many requests.",
@@ -122,23 +122,23 @@ const EXPLAINED: Record<
   }),
   stripe_rejected: ({ code, param }) => ({
     why: `Stripe calls the request invalid: ${code}${param ? `, parameter ${param}` : ""}.`,
-    next: "Mend at Stripe what it names and redrive; if it comes back the same, redrive 24 hours after its first attempt, for Stripe may replay its answer until then.",
+    next: "Fix at Stripe what it names and redrive; if it comes back the same, redrive 24 hours after its first attempt, because Stripe may replay its answer until then.",
   }),
   stripe_lookup: ({ code, param }) => ({
     why: `Stripe calls the lookup for an earlier charge invalid: ${code}${param ? `, parameter ${param}` : ""}. Whether it was charged is unknown.`,
-    next: "See whether the key is one of the account that was charged, and look in Stripe's dashboard for the message id; then redrive.",
+    next: "Check that the key is of the account that was charged, and look for the message id in Stripe's dashboard; then redrive.",
   }),
   table_unavailable: ({ code }) => ({
     why: `DynamoDB did not answer (${code}).`,
-    next: "Redrive once the table is well.",
+    next: "Redrive once the table works again.",
   }),
   deadline: () => ({
     why: "The invocation had no time left to charge it.",
-    next: "See how long Stripe and DynamoDB take, then redrive.",
+    next: "Check how long Stripe and DynamoDB take, then redrive.",
   }),
   unexpected: ({ code, where }) => ({
-    why: `Something that nobody planned: ${code}${where ? ` at ${where}` : ""}.`,
-    next: "See the function's log by the message id; redrive after it is mended.",
+    why: `An unexpected error: ${code}${where ? ` at ${where}` : ""}.`,
+    next: "Find the message id in the function's log; redrive when the bug is fixed.",
   }),
 };
 

@@ -14,7 +14,6 @@ import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
-import type { LocateMessage } from "./locate-messages.ts";
 import type { Repaired } from "./repair-all.ts";
 
 const SHOWN = 100;
@@ -44,7 +43,7 @@ export async function collect(findings: Findings): Promise<Found> {
 export function report(
   { since, until, counts }: Checkpoint,
   { counts: kinds, total, first }: Found,
-  locate: LocateMessage | undefined,
+  locate: (messageId: string) => string,
   file: string,
 ): void {
   console.log(
@@ -70,7 +69,7 @@ export function report(
     if (total > first.length) console.log(`and ${total - first.length} more: ${file}`);
     for (const [kind, count] of Object.entries(kinds) as [Difference, number][]) {
       console.log(`\n${count} ${DIFFERENCES[kind].name}. ${DIFFERENCES[kind].next}`);
-      if (kind !== "open" || !locate) continue;
+      if (kind !== "open") continue;
       for (const { messageId } of first.filter((finding) => finding.kind === "open")) {
         console.log(`  ${messageId}: ${locate(messageId)}`);
       }
@@ -96,7 +95,7 @@ function minute(ms: number): string {
 export function forScripts(
   { since, until, counts }: Checkpoint,
   { counts: kinds, total, first }: Found,
-  locate: LocateMessage | undefined,
+  locate: (messageId: string) => string,
   repaired: Repaired[],
   findingsFile: string,
 ) {
@@ -109,7 +108,7 @@ export function forScripts(
     first: first.map((finding) => ({
       ...finding,
       next: DIFFERENCES[finding.kind].next,
-      ...(finding.kind === "open" && locate && { where: locate(finding.messageId) }),
+      ...(finding.kind === "open" && { where: locate(finding.messageId) }),
     })),
     ...(total > first.length && { findingsFile }),
     repaired,

@@ -1,10 +1,26 @@
 // Times and counts for people, and JSON for scripts.
 import { duration } from "./progress.ts";
+import { wrap } from "./table.ts";
 
 /** "2026-11-29 12:00:00 UTC (3 min ago)" */
 export function instant(atMs: number, now: number): string {
   const distance = now >= atMs ? `${duration(now - atMs)} ago` : `in ${duration(atMs - now)}`;
   return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC (${distance})`;
+}
+
+/** Lines of a label and a text each, indented, wrapped to the terminal. */
+export function labeled(
+  lines: readonly (readonly [label: string, text: string])[],
+  width = process.stdout.columns ?? Infinity,
+): string {
+  const left = Math.max(...lines.map(([label]) => label.length)) + 4;
+  return lines
+    .flatMap(([label, text]) =>
+      wrap(text, Math.max(20, width - left)).map((line, index) =>
+        `  ${(index === 0 ? label : "").padEnd(left - 2)}${line}`.trimEnd(),
+      ),
+    )
+    .join("\n");
 }
 
 export function plural(count: number, noun: string): string {

@@ -1,8 +1,8 @@
-// A progress bar with counts and an estimate, on stderr, for whatever takes longer than a blink.
+// A progress bar with counts and an estimate, on stderr, for what takes longer than a moment.
 
 const FIRST_MS = 700; // what is done by then needs no bar
 const REDRAW_MS = 100;
-const PLAIN_MS = 10_000; // a log file wants a line now and then, not a bar
+const PLAIN_MS = 10_000; // in a log file, a line now and then instead of a bar
 
 export type Progress = {
   advance: (by?: number) => void;
@@ -66,11 +66,11 @@ export function progressLine(
   total: number | undefined,
   elapsedMs: number,
 ): string {
-  if (total === undefined) {
+  if (!total) {
     return `${what}  ${number(count)} so far, ${duration(elapsedMs)}`;
   }
   // Counts of queues and tables are estimates: there may turn out to be more.
-  const share = total === 0 ? 1 : Math.min(1, count / total);
+  const share = Math.min(1, count / total);
   const filled = Math.round(share * WIDTH);
   const bar = `${"=".repeat(filled)}${" ".repeat(WIDTH - filled)}`;
   const left = count === 0 ? "" : `, about ${duration((elapsedMs / share) * (1 - share))} left`;

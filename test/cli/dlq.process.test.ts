@@ -1,22 +1,13 @@
 import { expect, test } from "vitest";
 
+import { warnings } from "../../cli/commands/dlq.ts";
 import { startOperator } from "./operator.ts";
 
-type Dlq = {
-  messages: {
-    messageId?: string;
-    reason: string;
-    why: string;
-    secondsLeft: number;
-    receiveCount: number;
-    stripeRequestId?: string;
-  }[];
-  complete: boolean;
-};
+type Dlq = { messages: { messageId?: string; reason: string }[] };
 
-/** A refusal, a conflict and a rejection, in this order of age. */
-async function prepare() {
+test("dlq shows every message with its reason, oldest first, and takes none", async () => {
   const operator = await startOperator();
+  const { queue, queues } = operator.stack;
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   await operator.send("order-2", { amount: 12.5 });
@@ -25,13 +16,15 @@ async function prepare() {
   await operator.deadLetters(2);
   await operator.send("order-3", { customer: "cus_missing" });
   await operator.deadLetters(3);
-  return operator;
-}
-
-test("dlq shows every message with its reason, oldest first", async () => {
-  const operator = await prepare();
+  await operator.sendBody("not json");
+  await operator.deadLetters(4);
+  const counts = async () =>
+    (await queue.messages(queues.dlqUrl)).map(({ receiveCount, state }) => [receiveCount, state]);
+  const before = await counts();
 
   const { code, stdout, stderr } = await operator.payments("dlq");
+  const after = await counts();
+  const { stdout: summary } = await operator.payments("dlq", "--summary");
 
   const rows = stdout.split("\n");
   expect(rows[0]).toMatch(/^message +age +left +Stripe request +reason/);
@@ -42,54 +35,67 @@ test("dlq shows every message with its reason, oldest first", async () => {
   expect(rows[3]).toMatch(
     /^order-3 +\d+ s +14 d +req_\w+ +stripe_rejected\/resource_missing +Stripe calls the request invalid: resource_missing, parameter customer\.$/,
   );
-  expect(stdout).toContain("3 messages.");
+  expect(rows[4]).toMatch(/^\(no id\) [\w-]+ .* invalid\/body_json +body must be one JSON object/);
+  expect(stdout).toContain("4 messages.");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  // Each was received once more, and is as visible as before.
+  expect(after).toEqual(before.map(([receives, state]) => [Number(receives) + 1, state]));
+  expect(after.map(([, state]) => state)).toEqual(Array(4).fill("visible"));
+  const paragraphs = summary.split("\n\n");
+  expect(paragraphs[0]).toMatch(
+    /^1 message {3}invalid\/amount {3}oldest order-2, \d+ s old, 14 d left\n/,
+  );
+  expect(paragraphs[0]).toContain("The sender fixes it and sends it again");
+  expect(paragraphs.at(-1)).toBe("4 messages in all.\n");
 });
 
-test("a look at the dead-letter queue takes nothing and counts one receive a message", async () => {
-  const operator = await prepare();
-  const { dlqUrl } = operator.stack.queues;
-  const counts = async () =>
-    (await operator.stack.queue.messages(dlqUrl)).map(({ receiveCount, state }) => ({
-      receiveCount,
-      state,
-    }));
-  const before = await counts();
+test("a stored 500 is charged, comes back from a redrive, and is recorded by reconcile --repair", async () => {
+  const operator = await startOperator({ maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } });
+  operator.stack.stripe.faults.add({ method: "POST" }, { kind: "storedErrorAfterCharge" });
+  await operator.send("order-1");
+  await operator.deadLetters(1);
 
-  const dlq = await operator.json<Dlq>("dlq");
+  const summary = await operator.payments("dlq", "--summary");
+  const status = await operator.payments("status", "order-1", "--stripe");
+  const back = await operator.payments("redrive", "--all", "--yes", "--wait", "20");
+  const repaired = await operator.payments("reconcile", "--rate", "50", "--repair", "--yes");
+  const redriven = await operator.payments("redrive", "--id", "order-1", "--yes");
 
-  expect(dlq.complete).toBe(true);
-  expect(dlq.messages.map(({ messageId }) => messageId)).toEqual(["order-2", "order-1", "order-3"]);
-  expect(before).toHaveLength(3);
-  expect(await counts()).toEqual(
-    before.map(({ receiveCount }) => ({ receiveCount: receiveCount + 1, state: "visible" })),
+  expect(summary.stdout).toContain("Stripe repeats a stored 500 for that key: reconcile --repair");
+  expect(status.stdout).toContain("NOT RECORDED: payments reconcile --repair records it at once.");
+  expect(back.stdout).toMatch(/\norder-1 +back in the dead-letter queue/);
+  expect(repaired.stdout).toContain("order-1: recorded as succeeded, pi_");
+  expect(redriven.stdout).toMatch(/\norder-1 +with an outcome +succeeded\n/);
+  expect(operator.charges("order-1")).toBe(1);
+});
+
+const PEEK = { complete: true, notGivenBack: 0, hiddenSeconds: 130 };
+const depth = (visible: number, inFlight: number) => ({
+  arn: "arn",
+  visible,
+  inFlight,
+  delayed: 0,
+  retentionMs: 1,
+});
+
+test.each<[string, Parameters<typeof warnings>, RegExp[]]>([
+  ["all that there was", [PEEK, depth(4, 0), 4], []],
+  // SQS counted what another reader had given back just then.
+  ["what was counted as in flight, and could be seen", [PEEK, depth(0, 4), 4], []],
+  ["some of them", [PEEK, depth(3, 2), 3], [/^2 more messages in flight: received by another/]],
+  ["some, then Ctrl-C", [{ ...PEEK, complete: false }, depth(9, 2), 3], [/^This is not all: it/]],
+  [
+    "all, and two that stay hidden",
+    [{ ...PEEK, notGivenBack: 2 }, depth(4, 0), 4],
+    [/^2 messages could not be given back at once: hidden for 2 min at most\.$/],
+  ],
+])("a peek that saw %s", (_, args, expected) => {
+  expect(warnings(...args)).toEqual(
+    expected.map((sentence) => expect.stringMatching(sentence) as string),
   );
 });
 
-test("dlq --summary has one paragraph a reason, with what helps", async () => {
-  const operator = await prepare();
-  await operator.send("order-4", { amount: -1 });
-  await operator.deadLetters(4);
-
-  const { stdout } = await operator.payments("dlq", "--summary");
-
-  const [first, , , last] = stdout.split("\n\n");
-  expect(first).toMatch(/^2 messages {3}invalid\/amount {3}oldest order-2, \d+ s old, 14 d left\n/);
-  expect(first).toContain("The sender mends it and sends it again");
-  expect(last).toBe("4 messages in all.\n");
-});
-
-test("dlq says why a message without a readable id is there", async () => {
-  const operator = await startOperator();
-  await operator.sendBody("not json");
-  await operator.deadLetters(1);
-
-  const { stdout } = await operator.payments("dlq");
-
-  expect(stdout).toMatch(/\n\(no id\) [\w-]+ .* invalid\/body_json +body must be one JSON object/);
-});
-
-test("dlq tells a lost acknowledgement from a payment that was not made", async () => {
+test("dlq distinguishes a lost acknowledgement from a payment that was not made", async () => {
   const operator = await startOperator();
   await operator.send("order-1");
   await operator.stack.drained(60_000);

@@ -19,11 +19,11 @@ const CLAIM: IdempotencyRecord = {
 
 function explain(changes: Partial<IdempotencyRecord>) {
   const record = { ...CLAIM, ...changes };
-  const { state, lines } = explainRecord(record, WORKER_TIMINGS, NOW, (id) => `see ${id}`);
-  return { state, ...Object.fromEntries(lines) } as Record<string, string>;
+  const { state, next, lines } = explainRecord(record, WORKER_TIMINGS, NOW, (id) => `see ${id}`);
+  return { state, next, ...Object.fromEntries(lines) } as Record<string, string>;
 }
 
-test("a claim that is held: who has it, until when, and what happens if they die", () => {
+test("a claim under a live lease: who has it, until when, and what happens if they die", () => {
   const text = explain({});
 
   expect(text).toMatchObject({
@@ -52,24 +52,18 @@ test("after the key window, the next attempt looks at Stripe before it charges",
   expect(after["next"]).toContain("looks at Stripe before it charges");
 });
 
-test("what Stripe rejected is mended before it is redriven, as dlq says", () => {
-  const lastError = {
-    kind: "stripe_rejected",
-    code: "resource_missing",
-    param: "customer",
-  } as const;
-  const rejected = explain({ leaseExpiresAt: 0, lastError });
-  const died = explain({ leaseExpiresAt: NOW - 1_000 });
+test.each([
+  ["succeeded", /^nothing\. A further delivery is acknowledged as a duplicate until 2027-01-03/],
+  ["processing", /^nothing here: it is not paid yet, which may take days/],
+  ["requires_action", /^nothing here: the customer has to authenticate/],
+] as const)("what comes next after %s", (result, next) => {
+  const text = explain({ outcome: { result, paymentIntentId: "pi_1" } });
 
-  expect(rejected["next"]).toContain(
-    "in the dead-letter queue (payments dlq): Mend at Stripe what it names and redrive; if it comes back the same,",
-  );
-  expect(died["next"]).toContain(
-    "in the dead-letter queue (payments dlq): See the function's log, then redrive. If it is gone,",
-  );
+  expect(text).toMatchObject({ state: "completed", PaymentIntent: "see pi_1" });
+  expect(text["next"]).toMatch(next);
 });
 
-test("a decline whose two codes are the same is told once", () => {
+test("a decline whose two codes are the same shows the code once", () => {
   const declined = { result: "declined", code: "card_declined", declineCode: "lost_card" } as const;
 
   expect(describeOutcome(declined)).toBe("declined (card_declined, lost_card)");

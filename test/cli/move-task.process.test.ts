@@ -48,7 +48,7 @@ test("a task that fails says SQS's reason, and how far it came", async () => {
 
   const moved = await moveAll(client, MOVE, never);
 
-  expect(moved).toEqual({ moved: 3, problem: "SQS's move task ended as FAILED: AccessDenied" });
+  expect(moved).toEqual({ moved: 3, problem: "SQS's move task ended as FAILED, AccessDenied" });
 });
 
 test("Ctrl-C cancels the task by its handle, once", async () => {
@@ -64,7 +64,7 @@ test("Ctrl-C cancels the task by its handle, once", async () => {
 
   expect(moved).toEqual({
     moved: 4,
-    problem: "SQS's move task ended as CANCELLED: it was interrupted",
+    problem: "SQS's move task ended as CANCELLED, it was interrupted",
   });
   expect(sqs.commandCalls(CancelMessageMoveTaskCommand).map(({ args }) => args[0].input)).toEqual([
     { TaskHandle: "handle" },

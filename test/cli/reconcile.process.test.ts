@@ -218,18 +218,3 @@ test("with another account's key it says so instead of reporting every payment",
   expect(code).toBe(2);
   expect(stderr).toContain("is this the key of the right account");
 });
-
-test.each([
-  [["--since", "yesterday"], "--since must be like 90m, 24h, 7d,"],
-  [["--since", "2026-11-02", "--until", "2026-11-01"], "--since must be before --until."],
-  [["--since", "36d"], "--since must be within 35 d: older payments have no record any more."],
-  [["--rate", "0"], "--rate must be an integer from 1 to 100"],
-  [["--resume", "nowhere"], "There is no reconciliation to resume in nowhere"],
-])("reconciliation %j is called wrongly", async (args, sentence) => {
-  const operator = await startOperator();
-
-  const { code, stderr } = await operator.payments("reconcile", ...args);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(sentence);
-});

@@ -6,7 +6,7 @@ import { payment, startOperator, until } from "./operator.ts";
 type Redrive = {
   moved: number;
   problems: string[];
-  messages: { messageId?: string; ended: string; sentence: string }[];
+  messages: { messageId?: string; result: string; sentence: string }[];
 };
 
 const QUICK = { maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } };
@@ -19,42 +19,68 @@ async function prepare(count: number) {
   return operator;
 }
 
-test("redrive without a terminal and without --yes shows what would go where, and moves nothing", async () => {
-  const operator = await startOperator(QUICK);
-  operator.stack.stripe.faults.outage("unavailable");
-  await operator.send("order-1");
-  await operator.deadLetters(1);
+test("without a terminal and without --yes it shows what would go where, and moves nothing", async () => {
+  const operator = await startOperator();
+  const { dlqUrl, queueUrl } = operator.stack.queues;
+  const ids = ["a", "b", "c"].map((letter) => letter.repeat(47));
+  for (const id of ids) {
+    await operator.send(id, {}, dlqUrl);
+    await new Promise((resolve) => setTimeout(resolve, 2)); // SQS's clock counts whole ms
+  }
 
   const { code, stdout, stderr } = await operator.payments("redrive", "--all");
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain(`from  ${operator.stack.queues.dlqUrl}`);
-  expect(stderr).toContain(`to    ${operator.stack.queues.queueUrl}`);
-  expect(stderr).toMatch(
-    /\n1 message {3}stripe_unavailable\/\w+\n {2}Stripe did not answer, .+\n {2}Redrive when Stripe is well: .+\n {2}order-1\n/,
-  );
-  expect(stderr).toContain("Move 1 message? There is no terminal to ask at");
-  expect(await operator.stack.queue.depth(operator.stack.queues.dlqUrl)).toMatchObject({
-    visible: 1,
-  });
+  expect(stderr).toContain(`from  ${dlqUrl}\nto    ${queueUrl}\n`);
+  // As many names as fit into a line.
+  expect(stderr).toMatch(/\n3 messages {3}unclaimed\n {2}No attempt has claimed it.+\n {2}Redrive/);
+  expect(stderr).toContain(`\n  ${ids[0]}, ${ids[1]}, …\n`);
+  expect(stderr).toContain("Move 3 messages? There is no terminal to ask at");
+  expect(await operator.stack.queue.depth(dlqUrl)).toMatchObject({ visible: 3 });
 });
 
-test("redrive --id moves this message and no other, and says that it was charged", async () => {
-  const operator = await prepare(3);
+test("a choice that nothing matches says what there is; an id that is not there needs you", async () => {
+  const operator = await prepare(1);
 
-  const { code, stdout } = await operator.payments("redrive", "--id", "order-2", "--yes");
+  const reason = await operator.payments("redrive", "--reason", "invalid");
+  const id = await operator.payments("redrive", "--id", "nosuch", "--yes");
 
-  expect(stdout).toMatch(/\norder-2 +with an outcome +succeeded\n/);
-  expect(stdout).toContain(
+  const nothing =
+    "Nothing to move: 1 message in the dead-letter queue, none chosen. The reasons there: unclaimed.\n";
+  expect(reason).toEqual({ code: 0, stdout: "", stderr: nothing });
+  expect(id.stderr).toBe(
+    `Not in the dead-letter queue: nosuch. payments status says where it is.\n${nothing}`,
+  );
+  expect(id.code).toBe(3);
+});
+
+test("each choice moves its messages and no others, and reports what became of each", async () => {
+  const operator = await startOperator(QUICK);
+  const { dlqUrl } = operator.stack.queues;
+  for (const id of ["order-1", "order-2", "order-3", "order-4"]) {
+    await operator.send(id, {}, dlqUrl);
+    await new Promise((resolve) => setTimeout(resolve, 2)); // SQS's clock counts whole ms
+  }
+  await operator.send("order-5", { currency: "xxx" }, dlqUrl);
+
+  const one = await operator.payments("redrive", "--id", "order-2", "--yes");
+  const invalid = await operator.payments("redrive", "--reason", "invalid", "--yes");
+  const oldest = await operator.json<Redrive>("redrive", "--all", "--limit", "2", "--yes");
+
+  expect(one.stdout).toMatch(/\norder-2 +with an outcome +succeeded\n/);
+  expect(one.stdout).toContain(
     "1 message moved: 1 with an outcome, 0 back in the dead-letter queue, 0 still open.",
   );
-  expect(code).toBe(0);
-  expect(await operator.stack.queue.depth(operator.stack.queues.dlqUrl)).toEqual({
-    visible: 2,
-    inFlight: 0,
-    delayed: 0,
-  });
-  expect(["order-1", "order-2", "order-3"].map(operator.charges)).toEqual([0, 1, 0]);
+  expect(one.code).toBe(0);
+  expect(invalid.stdout).toMatch(
+    /\norder-5 +back in the dead-letter queue +invalid\/currency: currency/,
+  );
+  expect(invalid.code).toBe(3);
+  expect(oldest.messages.map(({ messageId }) => messageId)).toEqual(["order-1", "order-3"]);
+  expect(operator.stack.queue.counts()).not.toHaveProperty("StartMessageMoveTask");
+  expect(await operator.stack.queue.depth(dlqUrl)).toMatchObject({ visible: 2, inFlight: 0 });
+  const charges = ["order-1", "order-2", "order-3", "order-4"].map(operator.charges);
+  expect(charges).toEqual([1, 1, 1, 0]);
 });
 
 test("redrive --all moves everything by SQS's own task, also what was sent straight to the dead-letter queue", async () => {
@@ -63,21 +89,9 @@ test("redrive --all moves everything by SQS's own task, also what was sent strai
   const result = await operator.json<Redrive>("redrive", "--all", "--yes");
 
   expect(result).toMatchObject({ moved: 12, problems: [] });
-  expect(result.messages.every(({ ended }) => ended === "outcome")).toBe(true);
+  expect(result.messages.every(({ result }) => result === "outcome")).toBe(true);
   expect(operator.stack.queue.counts()).toMatchObject({ StartMessageMoveTask: 1 });
   expect(operator.stack.stripe.ledger.totals().charges).toBe(12);
-});
-
-test("redrive --reason moves those with this reason, and they come back with it when nothing was mended", async () => {
-  const operator = await prepare(1);
-  await operator.send("order-2", { currency: "xxx" });
-  await operator.deadLetters(2);
-
-  const { code, stdout } = await operator.payments("redrive", "--reason", "invalid", "--yes");
-
-  expect(stdout).toMatch(/\norder-2 +back in the dead-letter queue +invalid\/currency: currency/);
-  expect(code).toBe(3);
-  expect(operator.charges("order-1")).toBe(0);
 });
 
 test("a conflict that is redriven comes back: the first payment's outcome is not its own", async () => {
@@ -89,25 +103,11 @@ test("a conflict that is redriven comes back: the first payment's outcome is not
 
   const result = await operator.json<Redrive>("redrive", "--all", "--yes");
 
-  expect(result.messages).toMatchObject([{ messageId: "order-1", ended: "back" }]);
+  expect(result.messages).toMatchObject([{ messageId: "order-1", result: "back" }]);
   expect(operator.charges("order-1")).toBe(1);
 });
 
-test("redrive --limit moves the oldest of them", async () => {
-  const operator = await startOperator(QUICK);
-  for (const id of ["order-1", "order-2", "order-3"]) {
-    await operator.send(id, {}, operator.stack.queues.dlqUrl);
-    await new Promise((resolve) => setTimeout(resolve, 2)); // SQS's clock counts whole ms
-  }
-
-  const result = await operator.json<Redrive>("redrive", "--all", "--limit", "2", "--yes");
-
-  expect(result.messages.map(({ messageId }) => messageId)).toEqual(["order-1", "order-2"]);
-  expect(operator.stack.queue.counts()).not.toHaveProperty("StartMessageMoveTask");
-  expect(operator.charges("order-3")).toBe(0);
-});
-
-test("redrive sends before it deletes: with the delete lost, the message is twice there and charged once", async () => {
+test("redrive sends before it deletes: with the delete lost, the message is in both queues and charged once", async () => {
   const operator = await prepare(1);
   const { faults } = operator.stack.queue;
   const lost = faults.add(
@@ -121,8 +121,8 @@ test("redrive sends before it deletes: with the delete lost, the message is twic
   await operator.stack.drained(60_000);
 
   expect(lost.happened()).toBeGreaterThan(0);
-  expect(stderr).toContain("1 message could not be deleted and are in both queues");
-  expect(again.messages).toMatchObject([{ ended: "outcome", sentence: "succeeded" }]);
+  expect(stderr).toContain("1 message could not be deleted, so it is in both queues");
+  expect(again.messages).toMatchObject([{ result: "outcome", sentence: "succeeded" }]);
   expect(operator.charges("order-1")).toBe(1);
   expect(await operator.stack.queue.messages(operator.stack.queues.dlqUrl)).toEqual([]);
 });
@@ -156,7 +156,7 @@ test("redrive keeps a message's attributes, which decide whether it is read", as
 
   const result = await operator.json<Redrive>("redrive", "--all", "--limit", "1", "--yes");
 
-  expect(result.messages[0]).toMatchObject({ ended: "back" });
+  expect(result.messages[0]).toMatchObject({ result: "back" });
   expect(result.messages[0]?.sentence).toContain("invalid/schema_version");
 });
 
@@ -181,66 +181,31 @@ test("redrive --to sets messages aside in another queue, and waits for nothing",
   expect(await operator.stack.queue.depth(aside.queueUrl)).toMatchObject({ visible: 1 });
 });
 
-test("Ctrl-C during redrive --all cancels SQS's task, and nothing is lost", async () => {
-  const operator = await prepare(6);
-  const { dlqUrl, queueUrl } = operator.stack.queues;
+test("Ctrl-C during redrive --all cancels SQS's task, and reports what was really moved", async () => {
+  const operator = await prepare(8);
+  const { queue, queues } = operator.stack;
+  const interrupt = async (...args: string[]) => {
+    const tasks = queue.counts()["StartMessageMoveTask"] ?? 0;
+    const { child, finished } = operator.command("redrive", "--all", "--rate", "1", ...args);
+    await until(() => queue.counts()["StartMessageMoveTask"] === tasks + 1);
+    child.kill("SIGINT");
+    return finished;
+  };
 
-  const { child, finished } = operator.command("redrive", "--all", "--rate", "1", "--yes");
-  await until(() => operator.stack.queue.counts()["StartMessageMoveTask"] === 1);
-  child.kill("SIGINT");
-  const { code, stderr } = await finished;
+  const { code, stdout, stderr } = await interrupt("--yes");
+  const moved = 8 - (await queue.messages(queues.dlqUrl)).length;
+  const again = await interrupt("--yes", "--json");
+  const left = (await queue.messages(queues.dlqUrl)).length;
 
-  expect(code).toBe(130);
-  expect(stderr).toMatch(
-    /SQS's move task ended as CANCELLED: it was interrupted; about \d messages?/,
+  expect(stderr).toContain(
+    `SQS's move task ended as CANCELLED, it was interrupted: ${moved} of 8 messages moved, as SQS counts; payments dlq shows what is left.`,
   );
-  const left = await operator.stack.queue.messages(dlqUrl);
-  expect(left.length).toBeGreaterThan(0);
+  expect(stdout).toBe(
+    `${moved} ${moved === 1 ? "message" : "messages"} moved to ${queues.queueUrl}.\n`,
+  );
+  expect(JSON.parse(again.stdout)).toMatchObject({ moved: 8 - moved - left, messages: [] });
+  expect([code, again.code]).toEqual([130, 130]);
+  expect(left).toBeGreaterThan(0);
   await operator.stack.drained(60_000);
-  expect(operator.stack.stripe.ledger.totals().charges + left.length).toBe(6);
-  expect(await operator.stack.queue.messages(queueUrl)).toEqual([]);
-});
-
-test("redrive shows as many names as fit into a line", async () => {
-  const operator = await startOperator();
-  const { dlqUrl } = operator.stack.queues;
-  const ids = ["a", "b", "c"].map((letter) => letter.repeat(47));
-  for (const id of ids) {
-    await operator.send(id, {}, dlqUrl);
-    await new Promise((resolve) => setTimeout(resolve, 2)); // SQS's clock counts whole ms
-  }
-
-  const { stderr } = await operator.payments("redrive", "--all");
-
-  expect(stderr).toContain(`\n  ${ids[0]}, ${ids[1]}, …\n`);
-});
-
-test("redrive --reason that nobody there has names the reasons that there are", async () => {
-  const operator = await prepare(1);
-
-  const { code, stderr } = await operator.payments("redrive", "--reason", "invalid");
-
-  expect(stderr).toBe(
-    "Nothing to move: 1 message in the dead-letter queue, none chosen. The reasons there: unclaimed.\n",
-  );
-  expect(code).toBe(0);
-});
-
-test.each([
-  [[], "Say which messages to move: --id, --reason or --all."],
-  [["--all", "--id", "a"], "Say which messages to move: --id, --reason or --all."],
-  [["--all", "--limit", "0"], '--limit must be an integer from 1 to 999999, not "0".'],
-  [["--all", "--rate", "501"], '--rate must be an integer from 1 to 500, not "501".'],
-  [
-    ["--reason", "nonsense"],
-    '--reason "nonsense" is none that a dead letter can have: invalid, conflict, stripe_unavailable, stripe_rate_limited, stripe_key_in_use, stripe_configuration, stripe_rejected, stripe_lookup, table_unavailable, deadline, unexpected, died, unclaimed, completed, in_progress, and',
-  ],
-  [["order-1"], '"order-1" is not an option of redrive: use --id.'],
-])("redrive %j is called wrongly", async (args, sentence) => {
-  const operator = await startOperator();
-
-  const { code, stderr } = await operator.payments("redrive", ...args);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(sentence);
+  expect(operator.stack.stripe.ledger.totals().charges + left).toBe(8);
 });

@@ -1,5 +1,5 @@
-// docs/runbook.md, carried out: every section's commands, in their order, on a stack where that has
-// happened which the alarm tells of. Redrives and settlements get --yes, because there is no terminal.
+// docs/runbook.md, carried out: every section's commands, in their order, on a stack where the cause of
+// the alarm has happened. Redrives and repairs get --yes, because there is no terminal.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -72,7 +72,7 @@ const SCENARIOS: Record<string, Scenario> = {
       await run("npm run payments -- dlq", /order-2 .+ invalid\/amount/);
       await run(
         'npm run payments -- status "$ID" --stripe',
-        /attempt 2 ended without one[^]+Stripe did not answer/,
+        /attempt 2 ended without one[^]+Stripe is not available/,
       );
       outage.remove();
       await run("npm run payments -- redrive --reason stripe_unavailable", /order-1 .+ succeeded/);
@@ -100,7 +100,7 @@ const SCENARIOS: Record<string, Scenario> = {
       await send("order-1");
       await run(
         "npm run payments -- tail --since 15m",
-        /order-1 {2}no outcome yet: stripe_unavail/,
+        /order-1 {2}no outcome yet: stripe_unavailable {2}.+, connection/,
       );
       await run('npm run payments -- status "$ID"', /last error +stripe_unavailable/);
       outage.remove();
@@ -145,13 +145,13 @@ const SCENARIOS: Record<string, Scenario> = {
       await send("order-2", { customer: "cus_missing" });
       await deadLetters(2);
       await run("npm run payments -- dlq --summary", /amount must be an integer of minor units/);
-      // Nobody mends that customer: it comes back.
+      // Nobody fixes that customer: it comes back.
       await run(
         "npm run payments -- redrive --reason stripe_rejected",
         /order-2 +back in the dead/,
       );
       await run('npm run payments -- redrive --reason invalid --to "$ASIDE"', /1 message moved/);
-      await send("order-1"); // mended, with the same id
+      await send("order-1"); // fixed, with the same id
       await until(() => charges("order-1") === 1);
       await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
       await run("npm run payments -- dlq", /order-2 .+stripe_rejected/);
@@ -189,7 +189,7 @@ const SCENARIOS: Record<string, Scenario> = {
       await send("order-1");
       await until(() => lines.some(({ decision }) => decision === "lease_lost"));
       await stack.drained(60_000);
-      await run("npm run payments -- tail --since 1h", /another worker took the claim over/);
+      await run("npm run payments -- tail --since 1h", /another worker took the claim over.+ [\\w-]{36}$/m);
       await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
       await run("npm run payments -- reconcile --since 24h", /No differences/);
       expect(charges("order-1")).toBe(1);
@@ -230,7 +230,7 @@ const SCENARIOS: Record<string, Scenario> = {
     async play({ stack, send, charges }, run) {
       await send("order-1", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
       await stack.drained(60_000);
-      await run("npm run payments -- tail --since 15m", /order-1 {2}charge declined/);
+      await run("npm run payments -- tail --since 15m", /order-1 {2}charge declined.+card_declined, insufficient_funds/);
       await run('npm run payments -- status "$ID" --stripe', /insufficient_funds/);
       await send("order-2");
       await stack.drained(60_000);
@@ -286,7 +286,7 @@ test("the commands of the section ConfigurationErrors do what it says", async ()
   await send("order-1");
   await deadLetters(1);
 
-  await run("npm run payments -- tail --since 15m", /order-1 {2}Stripe refused the API key/);
+  await run("npm run payments -- tail --since 15m", /order-1 {2}Stripe refused the API key.+api_key_expired/);
   secret.put("sk_test_shop_new");
   await run("npm run payments -- redrive --reason stripe_configuration", /order-1 .+ succeeded/);
   await run("npm run payments -- tail --since 1m", /order-1 {2}charge succeeded/);

@@ -52,7 +52,7 @@ test.each<[number, number, number | undefined, string]>([
   [0, 100, 5_000, "records  [                        ]  0 of 100"],
   [1_200, 4_800, 5_000, "records  [======                  ]  1,200 of 4,800, about 15 s left"],
   [5_000, 4_800, 5_000, "records  [========================]  5,000 of 4,800, about 0 s left"],
-  [0, 0, 5_000, "records  [========================]  0 of 0"],
+  [0, 0, 5_000, "records  0 so far, 5 s"],
 ])("progress at %i of %i", (count, total, elapsedMs, line) => {
   expect(progressLine("records", count, total, elapsedMs ?? 0)).toBe(line);
 });

@@ -1,0 +1,97 @@
+// How each command says that it was called wrongly, before it does anything.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, onTestFinished, test } from "vitest";
+
+import { helpOf } from "../../cli/terminal/arguments.ts";
+
+const RECORDS = ["--table", "records"];
+
+test.each([
+  ["redrive", [], "Name the messages to move: --id, --reason or --all."],
+  ["redrive", ["--all", "--id", "a"], "Name the messages to move: --id, --reason or --all."],
+  ["redrive", ["--all", "--limit", "0"], '--limit must be an integer from 1 to 999999, not "0".'],
+  ["redrive", ["--all", "--rate", "501"], '--rate must be an integer from 1 to 500, not "501".'],
+  [
+    "redrive",
+    ["--reason", "nonsense"],
+    '--reason "nonsense" is not a reason of a dead letter: invalid, conflict, stripe_unavailable, stripe_rate_limited, stripe_key_in_use, stripe_configuration, stripe_rejected, stripe_lookup, table_unavailable, deadline, unexpected, died, unclaimed, completed, in_progress, and',
+  ],
+  ["redrive", ["order-1"], '"order-1" is not an option of redrive.'],
+  ["reconcile", ["--rate", "0"], "--rate must be an integer from 1 to 100"],
+  [
+    "reconcile",
+    [...RECORDS, "--since", "2026-11-02", "--until", "2026-11-01"],
+    "--since must be before --until.",
+  ],
+  [
+    "reconcile",
+    [...RECORDS, "--since", "36d"],
+    "--since must be within 35 d: older payments have no record any more.",
+  ],
+  [
+    "reconcile",
+    [...RECORDS, "--resume", "nowhere"],
+    "There is no reconciliation to resume in nowhere",
+  ],
+  [
+    "reconcile",
+    [...RECORDS, "--resume", "nowhere", "--since", "1h"],
+    "--resume keeps the period that it began with",
+  ],
+  ["status", [], "Name at least one message id."],
+  ["status", [" "], "A message id is empty: set it first."],
+  ["send", ["--id", "a", "--count", "2"], "--id with --count would give several messages one id"],
+  ["send", ["--file", "nowhere.json"], "--file nowhere.json cannot be read: ENOENT"],
+  ["dlq", ["--dlq-url", "https://sqs/q"], "This needs --table: the other flags do not say."],
+  ["dlq", ["--outputs", "nowhere.json"], "--outputs nowhere.json cannot be read"],
+])("%s %j is called wrongly", async (command, args, sentence) => {
+  await expect(run(command, args)).rejects.toThrow(sentence);
+});
+
+test.each([
+  ["empty.json", "", "is empty: SQS takes no empty body."],
+  ["event.json", '{"Records": []}', "is an SQS event: use npm run invoke -- "],
+])("send --file %s is called wrongly", async (name, body, sentence) => {
+  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, name), body);
+
+  await expect(run("send", ["--file", join(folder, name)])).rejects.toThrow(sentence);
+});
+
+test.each(["send", "status", "dlq", "redrive", "reconcile", "tail"])(
+  "the help of %s has examples that run as printed, within 100 columns",
+  async (name) => {
+    const { COMMAND } = await load(name);
+    const lines = helpOf(COMMAND).split("\n");
+
+    const examples = lines.filter((line) => line.startsWith("  npm run"));
+    expect(COMMAND.name).toBe(name);
+    expect(examples.length).toBeGreaterThan(1);
+    for (const example of examples) {
+      // npm's own lines are no JSON.
+      expect(example).toMatch(example.includes("| jq") ? /--silent .+--json/ : /^ {2}npm run p/);
+      expect(example).toContain(`payments -- ${name}`);
+    }
+    for (const line of lines.filter((line) => !examples.includes(line))) {
+      expect(line.length).toBeLessThanOrEqual(100);
+    }
+  },
+);
+
+type CommandModule = {
+  COMMAND: Parameters<typeof helpOf>[0];
+  run: (args: string[]) => Promise<void>;
+};
+
+async function load(name: string): Promise<CommandModule> {
+  return (await import(`../../cli/commands/${name}.ts`)) as CommandModule;
+}
+
+async function run(command: string, args: string[]): Promise<void> {
+  const { run } = await load(command);
+  await run(args);
+}
