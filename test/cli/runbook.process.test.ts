@@ -189,7 +189,10 @@ const SCENARIOS: Record<string, Scenario> = {
       await send("order-1");
       await until(() => lines.some(({ decision }) => decision === "lease_lost"));
       await stack.drained(60_000);
-      await run("npm run payments -- tail --since 1h", /another worker took the claim over.+ [\\w-]{36}$/m);
+      await run(
+        "npm run payments -- tail --since 1h",
+        /another worker took the claim over.+ [\\w-]{36}$/m,
+      );
       await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
       await run("npm run payments -- reconcile --since 24h", /No differences/);
       expect(charges("order-1")).toBe(1);
@@ -230,7 +233,10 @@ const SCENARIOS: Record<string, Scenario> = {
     async play({ stack, send, charges }, run) {
       await send("order-1", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
       await stack.drained(60_000);
-      await run("npm run payments -- tail --since 15m", /order-1 {2}charge declined.+card_declined, insufficient_funds/);
+      await run(
+        "npm run payments -- tail --since 15m",
+        /order-1 {2}charge declined.+card_declined, insufficient_funds/,
+      );
       await run('npm run payments -- status "$ID" --stripe', /insufficient_funds/);
       await send("order-2");
       await stack.drained(60_000);
@@ -286,7 +292,10 @@ test("the commands of the section ConfigurationErrors do what it says", async ()
   await send("order-1");
   await deadLetters(1);
 
-  await run("npm run payments -- tail --since 15m", /order-1 {2}Stripe refused the API key.+api_key_expired/);
+  await run(
+    "npm run payments -- tail --since 15m",
+    /order-1 {2}Stripe refused the API key.+api_key_expired/,
+  );
   secret.put("sk_test_shop_new");
   await run("npm run payments -- redrive --reason stripe_configuration", /order-1 .+ succeeded/);
   await run("npm run payments -- tail --since 1m", /order-1 {2}charge succeeded/);
