@@ -22,7 +22,7 @@ test("dlq shows every message with its reason, oldest first, and takes none", as
     (await queue.messages(queues.dlqUrl)).map(({ receiveCount, state }) => [receiveCount, state]);
   const before = await counts();
 
-  const { code, stdout, stderr } = await operator.payments("dlq");
+  const { code, stdout } = await operator.payments("dlq");
   const after = await counts();
   const { stdout: summary } = await operator.payments("dlq", "--summary");
 
@@ -37,7 +37,7 @@ test("dlq shows every message with its reason, oldest first, and takes none", as
   );
   expect(rows[4]).toMatch(/^\(no id\) [\w-]+ .* invalid\/body_json +body must be one JSON object/);
   expect(stdout).toContain("4 messages.");
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(code).toBe(0);
   // Each was received once more, and is as visible as before.
   expect(after).toEqual(before.map(([receives, state]) => [Number(receives) + 1, state]));
   expect(after.map(([, state]) => state)).toEqual(Array(4).fill("visible"));

@@ -191,7 +191,7 @@ const SCENARIOS: Record<string, Scenario> = {
       await stack.drained(60_000);
       await run(
         "npm run payments -- tail --since 1h",
-        /another worker took the claim over.+ [\\w-]{36}$/m,
+        /another worker took the claim over.+ [\w-]{36}$/m,
       );
       await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
       await run("npm run payments -- reconcile --since 24h", /No differences/);
