@@ -45,6 +45,13 @@ test.each([
   ["status", [" "], "A message id is empty: set it first."],
   ["send", ["--id", "a", "--count", "2"], "--id with --count would give several messages one id"],
   ["send", ["--file", "nowhere.json"], "--file nowhere.json cannot be read: ENOENT"],
+  ["send", ["--amount", "12.50"], "--amount must be an integer from 1 to 999999999999"],
+  ["send", ["--shape", "xml"], "--shape must be one of plain,"],
+  ["send", ["--id", ""], "--id is empty: set it first."],
+  ["send", ["--queue-url", "payments"], "--queue-url must be the URL of a queue."],
+  ["redrive", ["--all", "--to", "notaqueue"], "--to must be the URL of a queue."],
+  ["dlq", ["--dlq-url", "payments-dlq"], "--dlq-url must be the URL of a queue."],
+  ["dlq", ["--stack", ""], "--stack is empty: set it first."],
   ["dlq", ["--dlq-url", "https://sqs/q"], "This needs --table: the other flags do not say."],
   ["dlq", ["--outputs", "nowhere.json"], "--outputs nowhere.json cannot be read"],
 ])("%s %j is called wrongly", async (command, args, sentence) => {
