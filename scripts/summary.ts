@@ -5,24 +5,29 @@ import { isKept, reachVerdict } from "../chaos/harness/verdict.ts";
 import type { Sent } from "../chaos/harness/verdict.ts";
 import { decodeMessage } from "../lib/message/decode.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
+import { handle } from "../local/feed.ts";
+import type { StackEvent } from "../local/stack-event.ts";
 import type { Stack } from "../local/stack.ts";
 
 /** Follows the stack. Stop its worker before you call what is returned. */
 export function createSummary(stack: Stack): () => Promise<string> {
   const bodies = new Set<string>();
   let deliveries = 0;
-  stack.feed.subscribe((event) => {
-    if (event.type !== "invoked") return;
-    deliveries += event.messages.length;
-    for (const { body } of event.messages) bodies.add(body);
-  });
+  stack.feed.subscribe(
+    handle<StackEvent>({
+      "message sent": ({ body }) => void bodies.add(body),
+      invoked: ({ messages }) => void (deliveries += messages.length),
+    }),
+  );
   const readEvidence = collectEvidence(stack);
 
   return async () => {
-    for (const url of [stack.queues.queueUrl, stack.queues.dlqUrl]) {
-      for (const { body } of await stack.queue.messages(url)) bodies.add(body);
-    }
-    const verdict = reachVerdict(await readEvidence([...bodies].map(describeBody)));
+    const sent = [...bodies].map(describeBody);
+    const ids = new Set(sent.map(({ id }) => id));
+    const evidence = await readEvidence(sent);
+    // Not what npm run invoke or a person charged, past the queue.
+    const charges = evidence.charges.filter(({ messageId = "" }) => ids.has(messageId));
+    const verdict = reachVerdict({ ...evidence, charges });
     const counts = {
       messages: verdict.rows.length,
       deliveries,

@@ -151,8 +151,11 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
     "sns",
   );
   await until(() => /order-1 {2}charge succeeded/.test(output.stdout));
-  for (const pid of workers()) process.kill(pid, "SIGKILL");
-  await until(() => workers().every((pid) => !isRunning(pid)));
+  const [first = 0] = workers();
+  process.kill(first, "SIGKILL");
+  await until(() =>
+    output.stdout.includes(`process ${first}, idle, exited with error: signal: SIGKILL`),
+  );
   await run("cli/payments.ts", "send", "--id", "order-2");
   await until(() => /order-2 {2}charge succeeded/.test(output.stdout));
   const invoked = await run("scripts/invoke.ts", join(ROOT, "events", "payment.json"));
@@ -171,10 +174,80 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   });
   expect(invoked.stdout).toContain('{"batchItemFailures":[]}');
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(workers().length).toBeGreaterThan(1);
+  // The last line; what was invoked past the queue is not in it.
+  expect(output.stdout.trim().split("\n").at(-1)).toBe(
+    "2 messages, 3 deliveries, 2 charges, 0 double charges, 0 lost, 0 open",
+  );
+  expect(output.stdout).toMatch(/^The payment worker runs on this machine, in process \d+\./m);
+  expect(new Set(workers()).size).toBeGreaterThan(1);
   expect(workers().some(isRunning)).toBe(false);
   expect(await Promise.all(urls.map(isListening))).toEqual([false, false, false]);
   expect(existsSync(join(folder, ".local", "stack.json"))).toBe(false);
+});
+
+test("of two starts at once one has the folder, and the other refuses and leaves its file alone", async () => {
+  const { folder, start } = prepare();
+  const starts = [start("scripts/start.ts"), start("scripts/start.ts")];
+
+  const loser = await Promise.race(
+    starts.map(async (each) => ({ each, ...(await each.finished) })),
+  );
+  const winner = starts.find((each) => each !== loser.each);
+  await until(() => winner?.output.stdout.includes("Deliveries:") === true);
+
+  const { pid } = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
+    pid: number;
+  };
+  expect(pid).toBe(winner?.child.pid);
+  expect(loser).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`running already (process ${winner?.child.pid})`) as string,
+  });
+});
+
+test("--port pins the addresses, and a taken port is a sentence", async () => {
+  const { folder, start } = prepare();
+  const base = 20_000 + Math.floor(Math.random() * 20_000);
+  const { output } = start("scripts/start.ts", "--port", String(base));
+  await until(() => output.stdout.includes("Deliveries:"));
+  const { endpoints } = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
+    endpoints: Record<string, string>;
+  };
+
+  const second = await prepare().run("scripts/start.ts", "--port", String(base));
+
+  expect(endpoints).toEqual({
+    queue: `http://127.0.0.1:${base + 1}`,
+    table: `http://127.0.0.1:${base + 2}`,
+    stripe: `http://127.0.0.1:${base + 3}`,
+  });
+  expect(second).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `Port ${base + 3} is taken: try another --port.\n`,
+  });
+});
+
+test.each([
+  ["no port", ["--port", "80"], "--port must be an integer from 1024 to 65532"],
+  ["an option that does not exist", ["now"], '"now" is not an option of start'],
+])("start with %s is an error with the next step", async (_, args, sentence) => {
+  const { code, stderr } = await prepare().run("scripts/start.ts", ...args);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+});
+
+test("start in a folder where it cannot write says so in a sentence", async () => {
+  const { folder, run } = prepare();
+  writeFileSync(join(folder, ".local"), "");
+
+  const { code, stderr } = await run("scripts/start.ts");
+
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `${join(folder, ".local")} cannot be written (EEXIST): npm start builds into dist/ and keeps .local/ in the project's folder.\n`,
+  });
 });
 
 test("send sends a file's lines as they are", async () => {

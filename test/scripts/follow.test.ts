@@ -1,0 +1,67 @@
+import { stripVTControlCharacters } from "node:util";
+
+import { expect, test } from "vitest";
+
+import type { StackEvent } from "../../local/stack-event.ts";
+import { follow } from "../../scripts/follow.ts";
+
+const FUNCTION = "payment-worker";
+const message = (messageId: string, body: string) => ({
+  messageId,
+  body,
+  receiptHandle: "handle",
+  receiveCount: 1,
+});
+const log = (line: object): StackEvent => ({
+  type: "log",
+  function: FUNCTION,
+  pid: 7,
+  stream: "stdout",
+  line: JSON.stringify(line),
+});
+
+test.each<[string, StackEvent, string]>([
+  [
+    "a killed worker's messages by their ids, and one without an id by SQS's",
+    {
+      type: "failed",
+      function: FUNCTION,
+      requestId: "r",
+      reason: "crash",
+      message: "Runtime exited with error: signal: SIGKILL",
+      messages: [message("sqs-1", '{"id":"order-1"}'), message("sqs-2", "not JSON")],
+    },
+    "an invocation failed (crash: Runtime exited with error: signal: SIGKILL): order-1, sqs-2 come back when the visibility timeout ends",
+  ],
+  [
+    "that a killed worker was idle",
+    {
+      type: "environment ended",
+      function: FUNCTION,
+      pid: 7,
+      how: "exited with error: signal: SIGKILL",
+      wasBusy: false,
+    },
+    "the worker in process 7, idle, exited with error: signal: SIGKILL",
+  ],
+  [
+    "the worker's line, shortened",
+    log({ level: "INFO", message: "charge succeeded", messageId: "order-1", receiveCount: 1 }),
+    "order-1  charge succeeded  receive 1",
+  ],
+  [
+    "a failed batch's error without its stack trace",
+    log({
+      level: "ERROR",
+      message: { errorType: "Unavailable", errorMessage: "Stripe is down", stackTrace: ["at x"] },
+    }),
+    "Unavailable: Stripe is down",
+  ],
+])("npm start prints %s", (_, event, line) => {
+  const lines: string[] = [];
+
+  follow((text) => lines.push(stripVTControlCharacters(text)))(event);
+
+  expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d {2}/)]);
+  expect(lines[0]?.slice(10)).toBe(line);
+});
