@@ -49,6 +49,16 @@ const projects: TestProjectConfiguration[] = [
   },
   {
     extends: true,
+    // Needs the npm registry.
+    test: {
+      name: "package",
+      include: ["test/package/*.suite.ts"],
+      testTimeout: 120_000,
+      hookTimeout: 300_000,
+    },
+  },
+  {
+    extends: true,
     // Needs Docker and the SAM CLI: test/sam/install.sh and test/sam/with-docker.sh.
     test: { name: "sam", include: ["test/sam/*.suite.ts"], testTimeout: 120_000 },
   },

@@ -1,9 +1,3 @@
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Rule } from "aws-cdk-lib/aws-events";
@@ -11,14 +5,11 @@ import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { SqsSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import * as sqs from "aws-cdk-lib/aws-sqs";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { encryptionKey } from "../../infra/encryption-key.ts";
 import { PaymentWorker } from "../../infra/payment-worker.ts";
-import { COMMAND_ENV } from "../support/command.ts";
 import { newApp, propertiesOf } from "./synth.ts";
-
-const ROOT = join(import.meta.dirname, "..", "..");
 
 test("another app places two workers beside its own resources, in one stack", () => {
   const stack = new Stack(newApp(), "Shop");
@@ -69,32 +60,4 @@ test("a topic and a rule that send to an encrypted queue may use its key", () =>
     Action: expect.arrayContaining(["kms:Decrypt", "kms:GenerateDataKey*"]) as string[],
     Condition: { StringEquals: { "aws:SourceAccount": { Ref: "AWS::AccountId" } } },
   });
-});
-
-test("the app of docs/deploy.md synthesizes as it stands there, with the outputs that the commands read", async () => {
-  const page = await readFile(join(ROOT, "docs", "deploy.md"), "utf8");
-  const [, snippet = ""] = /```ts\n([\s\S]+?)```/.exec(page) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), "own-app-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, "bin"));
-  await writeFile(join(folder, "bin", "app.ts"), snippet);
-  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  await symlink(ROOT, join(folder, "payment-worker"));
-  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-
-  await promisify(execFile)(process.execPath, [join("bin", "app.ts")], {
-    cwd: folder,
-    env: { ...COMMAND_ENV, CDK_OUTDIR: join(folder, "cdk.out"), CDK_VALIDATION: "false" },
-  });
-
-  const template = JSON.parse(
-    await readFile(join(folder, "cdk.out", "Shop.template.json"), "utf8"),
-  ) as { Outputs: Record<string, unknown> };
-  expect(Object.keys(template.Outputs)).toEqual([
-    "QueueUrl",
-    "DlqUrl",
-    "TableName",
-    "SecretArn",
-    "LogGroupName",
-  ]);
 });

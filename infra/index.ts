@@ -1,0 +1,7 @@
+// What `import … from "payment-worker"` gives: the constructs for an app of one's own. Nothing in
+// this project imports it.
+export { encryptionKey } from "./encryption-key.ts";
+export { PaymentWorker } from "./payment-worker.ts";
+export type { PaymentWorkerProps } from "./payment-worker.ts";
+export { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
+export type { Timings } from "../lib/timing/timing.ts";
