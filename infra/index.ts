@@ -3,5 +3,5 @@
 export { encryptionKey } from "./encryption-key.ts";
 export { PaymentWorker } from "./payment-worker.ts";
 export type { PaymentWorkerProps } from "./payment-worker.ts";
-export { DEFAULT_TIMINGS } from "../lib/timing/timing.ts";
-export type { Timings } from "../lib/timing/timing.ts";
+export { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
+export type { Timings } from "../lib/timing/payments.ts";
