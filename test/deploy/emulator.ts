@@ -1,12 +1,15 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { Agent, get } from "node:https";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 
-import { freePort } from "./ports.ts";
-
 const ROOT = join(import.meta.dirname, "..", "..");
+// A certificate for localhost that signs itself.
+const TLS = join(ROOT, "test", "fixtures", "tls");
+const CERTIFICATE = join(TLS, "certificate.pem");
 const MINISTACK = join(ROOT, ".local", "ministack", "bin", "ministack");
 
 export type Emulator = {
@@ -27,9 +30,9 @@ export type Emulator = {
 };
 
 /**
- * Starts ministack, an AWS of other people's making, on a free port of 127.0.0.1. It decides each request
+ * Starts ministack, an independent emulator of AWS, on a free port of 127.0.0.1. It decides each request
  * by IAM's rules, so the deployment runs over TLS and the function has no more than its role's
- * permissions. `folder` keeps its certificate.
+ * permissions. `folder` keeps its files.
  *
  * @throws Error when it is not installed, or does not answer within 30 s.
  */
@@ -39,7 +42,6 @@ export async function startEmulator(folder: string): Promise<Emulator> {
   }
   const port = await freePort();
   const url = `https://localhost:${port}`; // not 127.0.0.1: CDK puts bucket names before the host
-  const certificate = makeCertificate(folder);
   const environment = {
     ...process.env,
     // Functions, too, run on the Node that runs this.
@@ -49,10 +51,10 @@ export async function startEmulator(folder: string): Promise<Emulator> {
     AWS_DEFAULT_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: "test",
     AWS_SECRET_ACCESS_KEY: "test",
-    NODE_EXTRA_CA_CERTS: certificate.cert, // for functions
-    AWS_CA_BUNDLE: certificate.cert, // for the CDK
+    NODE_EXTRA_CA_CERTS: CERTIFICATE, // for functions
+    AWS_CA_BUNDLE: CERTIFICATE, // for the CDK
   };
-  const httpsAgent = new Agent({ ca: readFileSync(certificate.cert), keepAlive: false });
+  const httpsAgent = new Agent({ ca: readFileSync(CERTIFICATE), keepAlive: false });
   const lines: string[] = [];
   const child = spawn(MINISTACK, [], {
     env: {
@@ -62,8 +64,8 @@ export async function startEmulator(folder: string): Promise<Emulator> {
       BIND_HOST: "127.0.0.1",
       AUTH: "true",
       USE_SSL: "1",
-      MINISTACK_SSL_CERT: certificate.cert,
-      MINISTACK_SSL_KEY: certificate.key,
+      MINISTACK_SSL_CERT: CERTIFICATE,
+      MINISTACK_SSL_KEY: join(TLS, "key.pem"),
     },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // with its functions it forms a group, which ends as one
@@ -87,27 +89,13 @@ export async function startEmulator(folder: string): Promise<Emulator> {
   return emulator;
 }
 
-/** A certificate for localhost that signs itself; both are paths. */
-function makeCertificate(folder: string): { cert: string; key: string } {
-  const cert = join(folder, "localhost.crt");
-  const key = join(folder, "localhost.key");
-  const names = "subjectAltName=DNS:localhost,IP:127.0.0.1";
-  execFileSync(
-    "openssl",
-    [
-      "req",
-      "-x509",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-days",
-      "2",
-      "-subj",
-      "/CN=localhost",
-    ].concat(["-addext", names, "-keyout", key, "-out", cert]),
-    { stdio: "ignore" },
-  );
-  return { cert, key };
+/** A port of 127.0.0.1 that nobody listens on, for a program that cannot choose one itself. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 function answers(url: string, agent: Agent): Promise<boolean> {

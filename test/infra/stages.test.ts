@@ -16,19 +16,13 @@ function variables(template: Template): unknown {
   return propertiesOf(template, "AWS::Lambda::Function")[0]?.["Environment"];
 }
 
-test.each([dev, prod])("what is deployed as $name has the timings of lib/timing/", (stage) => {
+test.each([dev, prod])("$name is deployed with the timings of lib/timing/", (stage) => {
   const template = templateOf(stage);
 
   expect(propertiesOf(template, "AWS::Lambda::Function")).toMatchObject([
     {
       Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
       Environment: { Variables: { BATCH_SIZE: String(DEFAULT_TIMINGS.batchSize) } },
-    },
-  ]);
-  expect(propertiesOf(template, "AWS::Lambda::EventSourceMapping")).toMatchObject([
-    {
-      BatchSize: DEFAULT_TIMINGS.batchSize,
-      ScalingConfig: { MaximumConcurrency: DEFAULT_TIMINGS.eventSourceConcurrency },
     },
   ]);
   expect(propertiesOf(template, "AWS::SQS::Queue")).toMatchObject([
