@@ -11,11 +11,11 @@ Settings, costs and limits for a load of payments.
 
   npm run capacity -- --rate 15
 
-  --rate         payments a second, 0.001 to 100000
+  --rate         payments per second, 0.001 to 100000
   --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.apiLatencyMs})
-  --stripe-rate  PaymentIntent creates a second that Stripe allows (${DEFAULT_TIMINGS.apiRequestsPerSecond}, its default)
-  --duplicates   messages that arrive again, in % of the payments (1)
-  --retries      charges that fail in passing and are tried again, in % of the payments (1)
+  --stripe-rate  PaymentIntents per second that Stripe allows (${DEFAULT_TIMINGS.apiRequestsPerSecond}, its default)
+  --duplicates   messages that arrive twice, in % of the payments (1)
+  --retries      charges that fail once and are tried again, in % of the payments (1)
 `;
 
 await runCommand(async () => {
@@ -26,7 +26,7 @@ await runCommand(async () => {
     duplicates: { type: "string", default: "1" },
     retries: { type: "string", default: "1" },
   });
-  if (values.rate === undefined) throw new UsageError("--rate is missing: payments a second.");
+  if (values.rate === undefined) throw new UsageError("--rate is missing: payments per second.");
   process.stdout.write(
     report({
       rate: within("--rate", values.rate, 0.001, 100_000),
@@ -58,11 +58,11 @@ function report(load: Load): string {
     `carries             ${carries(load.rate, plan.sustained)}`,
     `table writes        ${perSecond(plan.writeUnitsPerSecond)} units`,
     "",
-    "a million payments cost",
+    "cost per million payments",
     ...Object.entries(plan.costs).map(
       ([service, cost]) => `  ${service.padEnd(16)}${dollars(cost)}`,
     ),
-    `  ${"together".padEnd(16)}${dollars(total)}`,
+    `  ${"total".padEnd(16)}${dollars(total)}`,
     "",
     "limits, in the order in which they are reached",
     ...limitsOf(load, plan).map(

@@ -1,10 +1,10 @@
-// What can be hit on the way up, by default and as of November 2026, and at which rate of payments.
+// The limits on the way up, by default and as of November 2026, and the rate at which each is reached.
 
 import type { Load, Plan } from "./plan.ts";
 
 export type Limit = {
   name: string;
-  /** Payments a second at which it is reached. */
+  /** Payments per second at which it is reached. */
   reachedAt: number;
   remedy: string;
 };
@@ -20,14 +20,14 @@ const TABLE_WRITE_UNITS = 40_000;
 const QUEUE_IN_FLIGHT = 120_000;
 
 const RAISE_STRIPE =
-  "ask Stripe for more, six weeks ahead for a large raise; until then the queue waits";
+  "ask Stripe for a higher limit, six weeks ahead; until then the queue is the buffer";
 
 /** The limits in the order in which a growing load reaches them. */
 export function limitsOf(load: Load, plan: Plan): Limit[] {
   const { rate, retries } = load;
   const charges = 1 + retries;
   const messagesAtOnce = (batches: number) => (batches * plan.batchSize * 1_000) / plan.batchMs;
-  // Who is allowed more on one endpoint is allowed it as an account.
+  // A higher limit on one endpoint raises the account's too.
   const stripeAccount = Math.max(STRIPE_ACCOUNT_PER_SECOND, load.stripePerSecond);
   const unitsPerPayment = plan.writeUnitsPerSecond / rate;
   const limits: Limit[] = [
@@ -37,32 +37,32 @@ export function limitsOf(load: Load, plan: Plan): Limit[] {
       remedy: RAISE_STRIPE,
     },
     {
-      name: `Stripe: ${shown(stripeAccount)} requests/s of the whole account`,
+      name: `Stripe: ${shown(stripeAccount)} requests/s for the whole account`,
       reachedAt: stripeAccount / charges,
       remedy: RAISE_STRIPE,
     },
     {
-      name: `DynamoDB: ${shown(NEW_TABLE_WRITE_UNITS)} write units/s of a new table`,
+      name: `DynamoDB: ${shown(NEW_TABLE_WRITE_UNITS)} write units/s for a new table`,
       reachedAt: NEW_TABLE_WRITE_UNITS / unitsPerPayment,
-      remedy: "set the table's warm throughput before the load comes",
+      remedy: "set the table's warm throughput beforehand",
     },
     {
-      name: `DynamoDB: ${shown(TABLE_WRITE_UNITS)} write units/s of one table`,
+      name: `DynamoDB: ${shown(TABLE_WRITE_UNITS)} write units/s for one table`,
       reachedAt: TABLE_WRITE_UNITS / unitsPerPayment,
-      remedy: "have the quota raised",
+      remedy: "request a higher quota",
     },
     {
-      name: `Lambda: ${shown(LAMBDA_ACCOUNT_CONCURRENCY)} concurrent executions of the account`,
+      name: `Lambda: ${shown(LAMBDA_ACCOUNT_CONCURRENCY)} concurrent executions in the account`,
       reachedAt: messagesAtOnce(LAMBDA_ACCOUNT_CONCURRENCY) / charges,
-      remedy: "have the quota raised",
+      remedy: "request a higher quota",
     },
     {
-      name: `Lambda: ${shown(EVENT_SOURCE_CONCURRENCY)} batches at once of one event source`,
+      name: `Lambda: ${shown(EVENT_SOURCE_CONCURRENCY)} concurrent batches of one event source`,
       reachedAt: messagesAtOnce(EVENT_SOURCE_CONCURRENCY) / charges,
       remedy: "spread the payments over several queues with a worker each; the table stays one",
     },
     {
-      name: `SQS: ${shown(QUEUE_IN_FLIGHT)} messages in flight of one queue`,
+      name: `SQS: ${shown(QUEUE_IN_FLIGHT)} messages in flight in one queue`,
       reachedAt: (QUEUE_IN_FLIGHT * 1_000) / plan.batchMs / charges,
       remedy: "spread the payments over several queues",
     },

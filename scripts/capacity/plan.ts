@@ -3,15 +3,15 @@
 import { PRICES } from "./prices.ts";
 
 export type Load = {
-  /** Payments a second. */
+  /** Payments per second. */
   rate: number;
   /** How long Stripe takes for a charge, in ms. */
   latencyMs: number;
-  /** PaymentIntent creates a second that Stripe allows. */
+  /** PaymentIntents per second that Stripe allows. */
   stripePerSecond: number;
   /** Messages that arrive again after their outcome, as a share of the payments. */
   duplicates: number;
-  /** Charges that fail in passing and are tried again, as a share of the payments. */
+  /** Charges that fail once and are tried again, as a share of the payments. */
   retries: number;
 };
 
@@ -22,10 +22,10 @@ export type Plan = {
   memoryMb: number;
   /** Duration of a full batch, in ms. */
   batchMs: number;
-  /** Payments a second that these settings carry. */
+  /** Payments per second that these settings carry. */
   sustained: number;
   writeUnitsPerSecond: number;
-  /** Dollars for a million payments, by service. */
+  /** Dollars per million payments, by service. */
   costs: Record<"Lambda" | "DynamoDB" | "SQS" | "Logs" | "Secrets Manager", number>;
 };
 

@@ -19,7 +19,7 @@ export type Outcome = {
   /** Answers 429. */
   throttled: number;
   deadLettered: number;
-  /** Payments a second from the first arrival to the last outcome. */
+  /** Payments per second from the first arrival to the last outcome. */
   rate: number;
   /** From arrival to outcome, in ms. */
   waitMs: { median: number; p99: number };

@@ -58,7 +58,7 @@ test("for Stripe's default rate, the plan is what docs/scale.md calls the defaul
   expect(planFor(STRIPE_DEFAULT)).toMatchObject({ batchSize: 5, concurrency: 2, memoryMb: 512 });
 });
 
-test.each(SCALE)("the plan for $rate payments a second breaks no rule of the timings", (load) => {
+test.each(SCALE)("the plan for $rate payments per second breaks no rule of the timings", (load) => {
   const { batchSize, concurrency } = planFor(load);
 
   const planned = {
@@ -71,7 +71,7 @@ test.each(SCALE)("the plan for $rate payments a second breaks no rule of the tim
   expect(violations(planned)).toEqual([]);
 });
 
-test("the costs of a million payments by Stripe's default rate", () => {
+test("the cost of a million payments by Stripe's default rate", () => {
   const { costs } = planFor(STRIPE_DEFAULT);
 
   const rounded = Object.entries(costs).map(([service, cost]) => [service, cost.toFixed(2)]);
@@ -89,12 +89,12 @@ test("Stripe's rate for one endpoint is the first limit, long before AWS's", () 
 
   expect(limits.map(({ name }) => name)).toEqual([
     "Stripe: 25 requests/s on one endpoint",
-    "Stripe: 100 requests/s of the whole account",
-    "DynamoDB: 4,000 write units/s of a new table",
-    "Lambda: 1,000 concurrent executions of the account",
-    "Lambda: 1,000 batches at once of one event source",
-    "DynamoDB: 40,000 write units/s of one table",
-    "SQS: 120,000 messages in flight of one queue",
+    "Stripe: 100 requests/s for the whole account",
+    "DynamoDB: 4,000 write units/s for a new table",
+    "Lambda: 1,000 concurrent executions in the account",
+    "Lambda: 1,000 concurrent batches of one event source",
+    "DynamoDB: 40,000 write units/s for one table",
+    "SQS: 120,000 messages in flight in one queue",
   ]);
   expect(limits[0]?.reachedAt).toBeCloseTo(24.75, 2);
   expect(limits[2]?.reachedAt).toBeCloseTo(1_960.8, 1);
@@ -148,18 +148,21 @@ test("with twenty times the concurrency Stripe refuses, and the backoff still lo
   expect(outcome).toMatchObject({ charged: 10_000, deadLettered: 0 });
 });
 
-test.each(SCALE)("the plan for $rate payments a second carries them in the simulation", (load) => {
-  const times = arrivals(load.rate, load.rate > 1_000 ? 4 : 20);
+test.each(SCALE)(
+  "the plan for $rate payments per second carries them in the simulation",
+  (load) => {
+    const times = arrivals(load.rate, load.rate > 1_000 ? 4 : 20);
 
-  const { charged, throttled, waitMs } = run(load, planFor(load), times);
+    const { charged, throttled, waitMs } = run(load, planFor(load), times);
 
-  expect(charged).toBe(times.length);
-  expect(throttled).toBe(0);
-  expect(waitMs.p99).toBeLessThan(3_000);
-});
+    expect(charged).toBe(times.length);
+    expect(throttled).toBe(0);
+    expect(waitMs.p99).toBeLessThan(3_000);
+  },
+);
 
 test("hashed message ids load DynamoDB's partitions evenly, even when they count up", () => {
-  // 10,000 payments a second are 20,400 write units; 30 partitions take 1,000 each.
+  // 10,000 payments per second are 20,400 write units; 30 partitions take 1,000 each.
   const partitions = Array.from({ length: 30 }, () => 0);
   for (let id = 0; id < 10_000; id++) {
     const hash = createHash("sha256").update(`order-${id}`).digest().readUInt32BE();
