@@ -1,49 +1,109 @@
-// Card data does not belong in a queue, a table or a log. What looks like it is refused unread.
+// Card data does not belong in a queue, a table or a log: what looks like it makes a message
+// invalid. Anybody may send any string, so each character is looked at a fixed number of times: no
+// regular expression and no Unicode normalization gets more than a few of them at once.
 
-// Digits in one run, or grouped as they are on a card: 4-4-4-4(-3) and 4-6-4/4-6-5.
-const GAP = String.raw`[\s.\-\u2010-\u2015]{1,2}`;
-const GROUPS = [
-  String.raw`\d{4}${GAP}\d{4}${GAP}\d{4}${GAP}\d{1,4}(?:${GAP}\d{1,3})?`,
-  String.raw`\d{4}${GAP}\d{6}${GAP}\d{4,5}`,
-];
-const CANDIDATES = new RegExp(String.raw`\d{13,}|(?<![\d-])(?:${GROUPS.join("|")})(?![\w-])`, "g");
-
-// A UUID without its hyphens and a W3C trace context: of every 500 random ones, one holds a card
-// number by chance, and a payment must not be refused for that.
-const RANDOM_HEX = /(?<!\w)(?:[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}|[\da-f]{32})(?!\w)/gi;
+import { isAlphanumeric, isPartOfHash, isPartOfIban } from "./identifiers.ts";
+import { isCardNumber, LONGEST_CARD_NUMBER, SHORTEST_CARD_NUMBER } from "./issuers.ts";
+import { plainText } from "./plain-text.ts";
 
 const SECURITY_CODE = /^(card)?(cvc2?|cvv2?|csc|cav2|(security|verification)code)$|^cv[cv]code$/;
 
-/** Whether the text holds a run of 13 to 19 digits that passes the Luhn check (ISO/IEC 7812-1). */
+/** Whether a field of this name would hold a card's security code (CVC, CVV, …). */
+export function namesSecurityCode(name: string): boolean {
+  return name.length <= 40 && SECURITY_CODE.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+}
+
+/** Digits from `start` to `end`, and what stands between them and the next ones. */
+type Group = { start: number; end: number; gap: Gap };
+
+/** A joint makes one word of what it joins: `4242-4242`. */
+type Gap = "end" | "space" | "joint";
+
+/** Whether a card's number is in the string: in one run of digits, or in groups as it is printed. */
 export function containsCardNumber(text: string): boolean {
-  // NFKC makes digits and blanks of other widths plain ones.
-  const plain = text.normalize("NFKC").replaceAll(RANDOM_HEX, " ");
-  for (const [candidate] of plain.matchAll(CANDIDATES)) {
-    const digits = candidate.replaceAll(/\D/g, "");
-    if (digits.length <= 19 && passesLuhn(digits)) return true;
+  if (text.length < SHORTEST_CARD_NUMBER) return false;
+  const plain = plainText(text);
+  for (let at = 0; at < plain.length;) {
+    if (!isDigit(plain, at)) {
+      at++;
+      continue;
+    }
+    const groups = groupsFrom(plain, at);
+    for (const [i, group] of groups.entries()) {
+      if (isCardRun(plain, group) || isPrintedCard(plain, groups, i)) return true;
+    }
+    at = groups.at(-1)?.end ?? plain.length;
   }
   return false;
 }
 
-/**
- * Whether a JSON number of these digits is a card number. Times are not: in ms they have 13 digits,
- * in µs and ns they begin with 1, as no bank's card does.
- */
-export function isCardNumber(digits: string): boolean {
-  return /^[2-9]\d{13,18}$/.test(digits) && passesLuhn(digits);
-}
-
-/** Whether a field of this name would hold a card's security code (CVC, CVV, …). */
-export function namesSecurityCode(name: string): boolean {
-  return SECURITY_CODE.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
-}
-
-function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    const digit = Number(digits[digits.length - 1 - i]);
-    const doubled = i % 2 === 1 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
+/** The groups of digits from there on, as long as no more than three characters are between two. */
+function groupsFrom(plain: string, from: number): Group[] {
+  const groups: Group[] = [];
+  for (let start = from; ;) {
+    let end = start;
+    while (isDigit(plain, end)) end++;
+    let next = end;
+    let gap: Gap = "joint";
+    while (next - end < 3 && isGap(plain[next])) if (plain[next++] === " ") gap = "space";
+    if (next === end || !isDigit(plain, next)) {
+      groups.push({ start, end, gap: "end" });
+      return groups;
+    }
+    groups.push({ start, end, gap });
+    start = next;
   }
-  return sum % 10 === 0;
+}
+
+function isCardRun(plain: string, { start, end }: Group): boolean {
+  const length = end - start;
+  if (length < SHORTEST_CARD_NUMBER || length > LONGEST_CARD_NUMBER) return false;
+  const fraction = plain[start - 1] === "." && isDigit(plain, start - 2);
+  return (
+    !fraction &&
+    isCardNumber(plain.slice(start, end)) &&
+    !isPartOfHash(plain, start, end) &&
+    !isPartOfIban(plain, start, end)
+  );
+}
+
+// Cards are printed in groups, the first of four digits or more, all but the last of three or more.
+function isPrintedCard(plain: string, groups: readonly Group[], from: number): boolean {
+  const before = groups[from - 1];
+  if (before ? before.gap === "joint" : isJoinedBefore(plain, groups[from]?.start ?? 0)) {
+    return false;
+  }
+  let digits = "";
+  let joints = false;
+  for (let i = from; i < groups.length; i++) {
+    const { start, end, gap } = groups[i] as Group;
+    if (digits.length + end - start > LONGEST_CARD_NUMBER) return false;
+    digits += plain.slice(start, end);
+    const whole = gap === "space" || (gap === "end" && !continues(plain, end, joints));
+    // One dot makes a decimal.
+    const printed = i > from + 1 || (i > from && plain[start - 1] !== ".");
+    const found = whole && printed && isCardNumber(digits);
+    if (found && !isPartOfIban(plain, groups[from]?.start ?? 0, end)) return true;
+    if (end - start < (i === from ? 4 : 3)) return false;
+    if (gap === "joint") joints = true;
+  }
+  return false;
+}
+
+/** Whether the digits that begin there belong to a longer word: 7b3f-4242. */
+const isJoinedBefore = (plain: string, start: number): boolean =>
+  isJoint(plain[start - 1]) && isAlphanumeric(plain[start - 2]);
+
+/** Whether the digits that end there belong to a longer word: 4242-7b3f, or 4242-4242ab. */
+function continues(plain: string, end: number, joints: boolean): boolean {
+  if (isJoint(plain[end])) return isAlphanumeric(plain[end + 1]);
+  return joints && isAlphanumeric(plain[end]);
+}
+
+const isJoint = (char: string | undefined): boolean =>
+  char === "-" || char === "." || char === "/" || char === "_";
+const isGap = (char: string | undefined): boolean => char === " " || isJoint(char);
+function isDigit(plain: string, at: number): boolean {
+  const code = plain.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
 }

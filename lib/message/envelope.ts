@@ -3,7 +3,7 @@
 
 import { invalid } from "./invalid.ts";
 import type { Violation } from "./invalid.ts";
-import { isObject, parseObject, plainDigits } from "./json.ts";
+import { isObject, isString, parseObject, plainDigits } from "./json.ts";
 import type { JsonObject } from "./json.ts";
 
 type Found = { value: unknown; field: string };
@@ -11,7 +11,7 @@ type Found = { value: unknown; field: string };
 /** The sender's message, unwrapped but not yet validated. */
 export type Envelope = {
   id: Found;
-  /** RFC 3339 text, or for BabelQueue a number of epoch ms. */
+  /** An RFC 3339 string, or for BabelQueue a number of epoch ms. */
   sentAt: Found & { unit: "rfc3339" | "epoch-ms" };
   payment: Found;
   traceId: unknown;
@@ -26,15 +26,15 @@ const MAX_LAYERS = 3;
 /**
  * Finds the sender's message in a queue's body: plain JSON, CloudEvents 1.0, a BabelQueue v1
  * envelope, or any of them inside an SNS notification or an EventBridge event. `schemaVersion` is
- * BabelQueue's message attribute, which is judged before the body is read: a later version may
+ * BabelQueue's message attribute, which is checked before the body is read: a later version may
  * put something else where this one has the amount.
  */
 export function unwrap(body: string, schemaVersion: string | undefined): Unwrapped {
   if (hasText(schemaVersion) && schemaVersion !== "1") {
     return invalid("bq-schema-version", "schema_version");
   }
-  const object = parseObject(body);
-  return object ? unwrapObject(object, "", 0) : invalid("body", "body_json");
+  const parsed = parseObject(body);
+  return "rule" in parsed ? invalid("body", parsed.rule) : unwrapObject(parsed.object, "", 0);
 }
 
 function unwrapObject(object: JsonObject, prefix: string, layers: number): Unwrapped {
@@ -43,9 +43,11 @@ function unwrapObject(object: JsonObject, prefix: string, layers: number): Unwra
   // https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
   if (object["Type"] === "Notification") {
     const text = object["Message"];
-    const inner = typeof text === "string" ? parseObject(text) : undefined;
-    if (!inner) return invalid(`${prefix}Message`, "body_json");
-    return unwrapObject(inner, `${prefix}Message.`, layers + 1);
+    const field = `${prefix}Message`;
+    if (typeof text !== "string") return invalid(field, "body_json");
+    const parsed = parseObject(text);
+    if ("rule" in parsed) return invalid(field, parsed.rule);
+    return unwrapObject(parsed.object, `${field}.`, layers + 1);
   }
   // https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html
   if ("detail-type" in object) {
@@ -85,7 +87,7 @@ function cloudEvent(object: JsonObject, prefix: string): Unwrapped {
 }
 
 // BabelQueue's frozen v1 envelope {job, trace_id, data, meta, attempts}; a consumer accepts `urn`
-// for `job`, and refuses a message with neither and a schema version that it does not know.
+// for `job`, and rejects a message with neither and a schema version that it does not know.
 // https://github.com/BabelQueue/conformance
 function babelQueue(object: JsonObject, prefix: string): Unwrapped {
   if (!hasText(object["job"]) && !hasText(object["urn"])) return invalid(`${prefix}job`, "job");
@@ -102,6 +104,5 @@ function babelQueue(object: JsonObject, prefix: string): Unwrapped {
   };
 }
 
-// BabelQueue's blank is ASCII's: a no-break space is a text.
-const hasText = (value: unknown): boolean =>
-  typeof value === "string" && /[^ \t\n\v\f\r]/.test(value);
+// BabelQueue's blank is ASCII's: a no-break space is text.
+const hasText = (value: unknown): boolean => isString(value, /[^ \t\n\v\f\r]/, 1_000);

@@ -1,11 +1,15 @@
 // Why a message is invalid: the field and the rule, never a value.
 
 import { containsCardNumber } from "./card-data.ts";
+import { isString } from "./json.ts";
 
 /** Every rule a message can break, and its sentence after the name of the field. */
 export const RULES = {
   body_json: "must be one JSON object, with no key given two values",
+  body_length: "must be at most 262,144 characters long",
+  values: "must hold at most 1,000 names and values",
   nesting: "must not be nested deeper than 64 levels",
+  number_length: "must hold no number of more than 100 characters",
   wrapping: "must hold the sender's message within at most three layers of SNS and EventBridge",
   cloudevents_version: 'must be "1.0"',
   cloudevents_data: "must be a JSON object in `data`; `data_base64` is not read",
@@ -15,13 +19,17 @@ export const RULES = {
   sender_time: "must be the sender's time, such as 2026-11-29T12:00:00Z",
   sender_time_ahead: "must not be more than a day ahead of this worker's clock",
   message_too_old:
-    "is older than this worker remembers, so it could be a second charge; check at Stripe and send a new message if it was never charged",
+    "is older than the deduplication window, so it could be a second charge; check at Stripe and send a new message if it was never charged",
   required: "is required",
   unknown_field: "is not a field of a payment, and ignoring it could charge something else",
-  amount: "must be an integer of minor units from 1 to 99999999, written in plain digits",
+  amount:
+    "must be a whole number of Stripe's smallest units of the currency, from 1 to 999999999999, in plain digits",
+  amount_unit:
+    "must be a multiple of 10 in bhd, jod, kwd, omr and tnd, and of 100 in isk and ugx, because Stripe charges nothing smaller there",
   currency: "must be an ISO 4217 code, such as eur",
-  customer: "must be a Stripe customer id (cus_…)",
-  payment_method: "must be a Stripe PaymentMethod id (pm_…)",
+  customer:
+    "must be the customer's id at Stripe, cus_… or your own: at most 255 letters, digits and @:+._-",
+  payment_method: "must be the id of a Stripe PaymentMethod (pm_…), Card, Source or BankAccount",
   description: "must be a string of 1 to 1000 characters",
   statement_descriptor_suffix:
     "must be 1 to 22 Latin characters with at least one letter and none of < > \\ ' \" *",
@@ -56,11 +64,14 @@ function sentenceOf(field: string, rule: Rule): string {
   return RULES[rule];
 }
 
+const LONGEST_PATH = 200;
+
 /**
  * A field's path, fit for a log. Names come from the sender too: one that could hold a secret or
  * break a log line is not repeated.
  */
 export function fieldPath(prefix: string, name: string): string {
-  const safe = /^[\w.-]{1,60}$/.test(name) && !containsCardNumber(name);
-  return prefix + (safe ? name : "(unprintable name)");
+  const safe = isString(name, /^[\w.-]+$/, 60) && !containsCardNumber(name);
+  const path = prefix + (safe ? name : "(unprintable name)");
+  return path.length <= LONGEST_PATH ? path : `${path.slice(0, LONGEST_PATH)}…`;
 }

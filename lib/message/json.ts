@@ -3,16 +3,29 @@
 
 import { LosslessNumber, parse } from "lossless-json";
 
+import { exceededBound } from "./bounds.ts";
+import type { Rule } from "./invalid.ts";
+
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** The object that the text holds; undefined when it is no JSON object or gives a key two values. */
-export function parseObject(text: string): JsonObject | undefined {
+/** The object that the string holds, or the rule that it violates. */
+export function parseObject(text: string): { object: JsonObject } | { rule: Rule } {
+  const bound = exceededBound(text);
+  if (bound) return { rule: bound };
   try {
-    const value = parse(text);
-    return isObject(value) ? value : undefined;
+    const object = parse(text);
+    return isObject(object) ? { object } : { rule: "body_json" };
   } catch {
-    return undefined; // also a RangeError, for nesting deeper than the stack
+    return { rule: "body_json" };
   }
+}
+
+/**
+ * Whether a value is a string that matches, of at most so many UTF-16 units: a regular expression
+ * gets nothing longer, whatever was sent.
+ */
+export function isString(value: unknown, pattern: RegExp, maxLength: number): value is string {
+  return typeof value === "string" && value.length <= maxLength && pattern.test(value);
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -26,7 +39,11 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The digits of a number written as a plain non-negative integer; undefined for anything else. */
 export function plainDigits(value: unknown): string | undefined {
-  return value instanceof LosslessNumber && /^(0|[1-9]\d*)$/.test(value.value)
-    ? value.value
-    : undefined;
+  const literal = numberLiteral(value);
+  return isString(literal, /^(0|[1-9]\d*)$/, 100) ? literal : undefined;
+}
+
+/** A number as it was written; undefined for anything else. */
+export function numberLiteral(value: unknown): string | undefined {
+  return value instanceof LosslessNumber ? value.value : undefined;
 }
