@@ -1,13 +1,13 @@
-// The payment fields of a message. Unknown fields are refused: one that is silently ignored
+// The payment fields of a message. Unknown fields are invalid: one that is silently ignored
 // charges something else than was meant. Validation libraries that skip keys such as
 // `constructor` in silence cannot hold that rule, so the checks are written out.
 
 import { fieldPath, invalid } from "./invalid.ts";
 import type { Violation, Rule } from "./invalid.ts";
-import { isObject, plainDigits } from "./json.ts";
+import { isObject, isString, plainDigits } from "./json.ts";
 
 export type Payment = {
-  /** Minor units of the currency, never scaled: ¥80 is 80. */
+  /** Stripe's smallest units of the currency, never scaled: ¥80 is 80. */
   amount: number;
   /** ISO 4217, lower case. */
   currency: string;
@@ -22,26 +22,35 @@ type Check<T> = { rule: Rule; read: (value: unknown) => T | undefined };
 
 const CURRENCIES = new Set(Intl.supportedValuesOf("currency")); // ISO 4217, as ICU knows it
 
-// A lone surrogate or a NUL would not reach Stripe as it was sent.
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.isWellFormed() && !value.includes("\0");
+// Stripe counts the characters of a string as JSON Schema counts its maxLength, in code points:
+// https://github.com/stripe/openapi. A lone surrogate or a NUL would not reach Stripe as sent.
+const isText = (value: unknown, pattern: RegExp, maxLength: number): value is string =>
+  isString(value, pattern, 2 * maxLength) && value.isWellFormed() && !value.includes("\0");
 
 const text =
-  (pattern: RegExp) =>
+  (pattern: RegExp, maxLength: number) =>
   (value: unknown): string | undefined =>
-    isText(value) && pattern.test(value) ? value : undefined;
+    isText(value, pattern, maxLength) ? value : undefined;
+
+const id = (pattern: RegExp) => (value: unknown) =>
+  isString(value, pattern, 255) ? value : undefined;
 
 const CHECKS: { [Field in keyof Required<Payment>]: Check<Required<Payment>[Field]> } = {
   amount: { rule: "amount", read: readAmount },
   currency: { rule: "currency", read: readCurrency },
-  customer: { rule: "customer", read: text(/^cus_[A-Za-z0-9_]{1,251}$/) },
-  paymentMethod: { rule: "payment_method", read: text(/^pm_[A-Za-z0-9_]{1,252}$/) },
+  // An account may choose its customers' ids. No character here means anything in a URL's path, a
+  // query or a log line, and no id is a path such as `..`. Stripe's own have 255 characters at most:
+  // https://docs.stripe.com/upgrades#what-changes-does-stripe-consider-to-be-backward-compatible
+  customer: { rule: "customer", read: id(/^[A-Za-z0-9][\w.@:+-]*$/) },
+  // "ID of the payment method (a PaymentMethod, Card, or compatible Source object)", and bank
+  // accounts of the same age: https://docs.stripe.com/api/payment_intents/create
+  paymentMethod: { rule: "payment_method", read: id(/^(?:pm|card|src|ba)_\w+$/) },
   // Stripe's own limit for PaymentIntent descriptions.
-  description: { rule: "description", read: text(/^.{1,1000}$/su) },
+  description: { rule: "description", read: text(/^.{1,1000}$/su, 1_000) },
   // https://docs.stripe.com/get-started/account/statement-descriptors
   statementDescriptorSuffix: {
     rule: "statement_descriptor_suffix",
-    read: text(/^(?=.*[A-Za-z])[\x20-\x7e\u00a1-\u024f]{1,22}$(?<!.*[<>\\'"*].*)/),
+    read: text(/^(?=.*[A-Za-z])(?!.*[<>\\'"*])[\x20-\x7e\u00a1-\u024f]{1,22}$/, 22),
   },
   metadata: { rule: "metadata", read: readMetadata },
 };
@@ -74,17 +83,29 @@ export function readPayment(value: unknown, prefix: string): Payment | { violati
     payment[field] = read(given);
     if (payment[field] === undefined) return invalid(prefix + field, rule);
   }
-  return payment as Payment; // every check above returned its field's type
+  const { amount, currency } = payment as Payment; // every check above returned its field's type
+  if (amount % (SMALLEST_CHARGES.get(currency) ?? 1) !== 0) {
+    return invalid(`${prefix}amount`, "amount_unit");
+  }
+  return payment as Payment;
 }
 
+// Up to twelve digits for cards in every currency, fewer for some networks and other methods, which
+// only Stripe knows: https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts
 function readAmount(value: unknown): number | undefined {
-  // Stripe takes at most eight digits: https://docs.stripe.com/api/payment_intents/object
   const digits = plainDigits(value);
-  return digits !== undefined && digits !== "0" && digits.length <= 8 ? Number(digits) : undefined;
+  return digits !== undefined && digits !== "0" && digits.length <= 12 ? Number(digits) : undefined;
 }
+
+// In smallest units. Three decimals of which the last must be 0, and two that must be 00:
+// https://docs.stripe.com/currencies#three-decimal and #special-cases
+const SMALLEST_CHARGES = new Map([
+  ...["bhd", "jod", "kwd", "omr", "tnd"].map((currency) => [currency, 10] as const),
+  ...["isk", "ugx"].map((currency) => [currency, 100] as const),
+]);
 
 function readCurrency(value: unknown): string | undefined {
-  const code = typeof value === "string" && /^[A-Za-z]{3}$/.test(value) ? value : "";
+  const code = isString(value, /^[A-Za-z]{3}$/, 3) ? value : "";
   return CURRENCIES.has(code.toUpperCase()) ? code.toLowerCase() : undefined;
 }
 
@@ -94,8 +115,7 @@ function readMetadata(value: unknown): Record<string, string> | undefined {
   if (!isObject(value)) return undefined;
   const entries = Object.entries(value);
   const valid = entries.every(
-    ([key, item]) =>
-      isText(key) && /^[^[\]]{1,40}$/u.test(key) && isText(item) && /^.{1,500}$/su.test(item),
+    ([key, item]) => isText(key, /^[^[\]]{1,40}$/u, 40) && isText(item, /^.{1,500}$/su, 500),
   );
   if (!valid || entries.length > 49) return undefined;
   return Object.fromEntries(entries) as Record<string, string>;

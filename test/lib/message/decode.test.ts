@@ -41,7 +41,20 @@ function nested(levels: number, wrap: (inner: unknown) => unknown = (inner) => [
 
 const kept: [what: string, change: object][] = [
   ["the least amount", { amount: 1 }],
-  ["the greatest amount", { amount: 99_999_999 }],
+  ["the greatest amount", { amount: 999_999_999_999 }],
+  ["a price in rupiah", { amount: 100_000_000, currency: "idr" }],
+  ["a price in pesos", { amount: 450_000_000, currency: "cop" }],
+  ["a price in yen", { amount: 150_000_000, currency: "jpy" }],
+  ["a price in krónur, which have two decimals at Stripe", { amount: 5_000, currency: "isk" }],
+  ["a price in shillings, which have two decimals at Stripe", { amount: 500, currency: "ugx" }],
+  ["a price in dinars, of which the third decimal is 0", { amount: 5_120, currency: "kwd" }],
+  ["a price in forints, which have two decimals at Stripe", { amount: 17_501, currency: "huf" }],
+  ["a customer's id of one's own", { customer: "user-42" }],
+  ["a customer's id that is an address", { customer: "ada+1@example.com" }],
+  ["the longest customer's id", { customer: "c".repeat(255) }],
+  ["a Card", { paymentMethod: "card_1abc" }],
+  ["a Source", { paymentMethod: "src_1abc" }],
+  ["a BankAccount", { paymentMethod: "ba_1abc" }],
   ["a currency in capitals", { currency: "JPY" }],
   ["the longest id", { id: "x".repeat(255) }],
   ["an id of every kind of printable character", { id: "!a~Z0/:.#" }],
@@ -51,12 +64,16 @@ const kept: [what: string, change: object][] = [
   ["a time a day ahead", { createdAt: "2026-11-30T12:00:00Z" }],
   ["the longest description", { description: "x".repeat(1_000) }],
   ["a description in another script", { description: "二枚 😀\n" }],
+  ["the longest description of two UTF-16 units each", { description: "😀".repeat(1_000) }],
+  ["a time in ms as metadata", { metadata: { ts: "1764514041151" } }],
+  ["an ObjectId with a card's digits", { id: "a4242424242424242bcdef01" }],
   ["the longest suffix", { statementDescriptorSuffix: "A".repeat(22) }],
   [
     "the most metadata",
     { metadata: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`key-${i}`, "v"])) },
   ],
   ["the longest metadata", { metadata: { ["k".repeat(40)]: "v".repeat(500) } }],
+  ["the longest metadata in emoji", { metadata: { ["😀".repeat(40)]: "😀".repeat(500) } }],
   ["metadata with names that JavaScript knows", { metadata: { constructor: "a", toString: "b" } }],
 ];
 
@@ -83,22 +100,35 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["createdAt", "message_too_old", { createdAt: "2026-10-30T11:59:59Z" }],
   ["createdAt", "sender_time_ahead", { createdAt: "2026-11-30T12:00:01Z" }],
   ["amount", "required", { amount: undefined }],
-  ["amount", "amount", { amount: 100_000_000 }],
+  ["amount", "amount", { amount: 1_000_000_000_000 }],
+  ["amount", "amount_unit", { amount: 1_005, currency: "kwd" }],
+  ["amount", "amount_unit", { amount: 1, currency: "BHD" }],
+  ["amount", "amount_unit", { amount: 99, currency: "jod" }],
+  ["amount", "amount_unit", { amount: 101, currency: "omr" }],
+  ["amount", "amount_unit", { amount: 5_124, currency: "tnd" }],
+  ["amount", "amount_unit", { amount: 550, currency: "ugx" }],
+  ["amount", "amount_unit", { amount: 10, currency: "isk" }],
   ["amount", "amount", { amount: 0.5 }],
   ["amount", "amount", { amount: true }],
   ["currency", "currency", { currency: "euro" }],
   ["currency", "currency", { currency: "abc" }],
   ["currency", "currency", { currency: ["eur"] }],
   ["currency", "currency", { currency: "ﬀx" }],
-  ["customer", "customer", { customer: "ada" }],
-  ["customer", "customer", { customer: "cus_" }],
-  ["customer", "customer", { customer: "xcus_ada" }],
+  ["customer", "customer", { customer: "" }],
+  ["customer", "customer", { customer: ".." }],
+  ["customer", "customer", { customer: "-ada" }],
   ["customer", "customer", { customer: "cus_a/../x" }],
-  ["paymentMethod", "payment_method", { paymentMethod: "card_1" }],
+  ["customer", "customer", { customer: "ada\n" }],
+  ["customer", "customer", { customer: "a%2f" }],
+  ["customer", "customer", { customer: "c".repeat(256) }],
+  ["paymentMethod", "payment_method", { paymentMethod: "card_" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "tok_visa" }],
+  ["paymentMethod", "payment_method", { paymentMethod: `pm_${"a".repeat(253)}` }],
   ["paymentMethod", "payment_method", { paymentMethod: "xpm_visa" }],
   ["paymentMethod", "required", { paymentMethod: undefined }],
   ["description", "description", { description: "" }],
   ["description", "description", { description: "x".repeat(1_001) }],
+  ["description", "description", { description: "😀".repeat(1_001) }],
   ["description", "description", { description: "a\u0000b" }],
   ["description", "description", { description: "a\ud800b" }],
   ["description", "description", { description: null }],
@@ -120,6 +150,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["metadata", "metadata", { metadata: { "a[b]": "c" } }],
   ["metadata", "metadata", { metadata: { ["k".repeat(41)]: "v" } }],
   ["metadata", "metadata", { metadata: { k: "v".repeat(501) } }],
+  ["metadata", "metadata", { metadata: { k: "😀".repeat(501) } }],
   [
     "metadata",
     "metadata",
@@ -130,9 +161,25 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["toString", "unknown_field", { toString: "x" }],
   ["job", "unknown_field", { job: "payments" }],
   ["meta", "unknown_field", { meta: {} }],
-  ["extra", "unknown_field", { extra: nested(64) }],
-  ["body", "nesting", { extra: nested(65) }],
-  ["body", "nesting", { extra: nested(65, (inner) => ({ a: inner })) }],
+  ["extra", "unknown_field", { extra: nested(63) }],
+  ["body", "nesting", { extra: nested(64) }],
+  ["body", "nesting", { extra: nested(64, (inner) => ({ a: inner })) }],
+  ["extra", "unknown_field", { extra: Array.from({ length: 986 }, () => 1) }],
+  ["body", "values", { extra: Array.from({ length: 987 }, () => 1) }],
+  [
+    "body",
+    "values",
+    { metadata: Object.fromEntries([...Array(500)].map((_, i) => [`k${i}`, ""])) },
+  ],
+  [
+    `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(17)}…`,
+    "card_number",
+    {
+      ["a".repeat(60)]: {
+        ["b".repeat(60)]: { ["c".repeat(60)]: { ["d".repeat(60)]: "4242424242424242" } },
+      },
+    },
+  ],
   ["extra", "card_number", { extra: ["4242424242424242"] }],
   ["extra.pan", "card_number", { extra: { pan: 4242424242424242 } }],
   ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
@@ -151,6 +198,16 @@ test.each(broken)("%s breaks %s", (field, rule, change) => {
   });
 });
 
+test("a body of 262,144 characters is read, and one of a character more is not", () => {
+  const body = JSON.stringify(PLAIN).padEnd(262_144);
+
+  expect(decode(body)).toMatchObject({ kind: "message" });
+  expect(decode(`${body} `)).toEqual({
+    kind: "invalid",
+    violation: { field: "body", rule: "body_length" },
+  });
+});
+
 test.each<[string, string, string, Rule]>([
   ["text", "hello", "body", "body_json"],
   ["nothing", "", "body", "body_json"],
@@ -158,7 +215,9 @@ test.each<[string, string, string, Rule]>([
   ["a number", "5", "body", "body_json"],
   ["null", "null", "body", "body_json"],
   ["a key given twice", '{"id":"a","id":"b"}', "body", "body_json"],
-  ["a body that is nested too deep", "[".repeat(100_000), "body", "body_json"],
+  ["a body that is nested too deep", "[".repeat(100_000), "body", "nesting"],
+  ["a number of 100 digits", `{"amount":${"9".repeat(100)}}`, "id", "message_id"],
+  ["a number of 101 digits", `{"amount":${"9".repeat(101)}}`, "body", "number_length"],
   [
     "__proto__",
     JSON.stringify(PLAIN).replace("{", '{"__proto__":{},'),
@@ -249,7 +308,7 @@ test("the id of a refused message is told when it can be read", () => {
 
 test("a violation is one sentence that names the field and the rule", () => {
   expect(explainViolation({ field: "detail.amount", rule: "amount" })).toBe(
-    "detail.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+    "detail.amount must be a whole number of Stripe's smallest units of the currency, from 1 to 999999999999, in plain digits.",
   );
   for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
 });

@@ -55,10 +55,12 @@ const metadata = fc
 const payment = fc
   .record(
     {
-      amount: fc.integer({ min: 1, max: 99_999_999 }).map(number),
+      amount: fc.integer({ min: 1, max: 9_999_999_999 }).map((n) => number(n * 100)),
       currency,
-      customer: suffixOf.map((rest) => `cus_${rest}`),
-      paymentMethod: suffixOf.map((rest) => `pm_${rest}`),
+      customer: fc.tuple(fc.constantFrom("cus_", "a-"), suffixOf).map((parts) => parts.join("")),
+      paymentMethod: fc
+        .tuple(fc.constantFrom("pm_", "src_"), suffixOf)
+        .map((parts) => parts.join("")),
       description: text(60),
       statementDescriptorSuffix: fc.constantFrom("ORDER 1042", "Straße 7", "a", "x".repeat(22)),
       metadata,

@@ -11,6 +11,8 @@ export const STRANGE_TEXTS = [
   "a[b]",
   "80",
   "a<b",
+  "4242424242424241",
+  "9007199254740993",
 ];
 export const CARDS = ["4242424242424242", "4242 4242 4242 4242", "378282246310005"];
 const STRANGE_TIMES = [
@@ -39,6 +41,8 @@ export const STRANGE_NUMBERS = [
   "9007199254740993",
   "99999999",
   "100000000",
+  "999999999999",
+  "1000000000000",
   "1e400",
   "1E2",
   "0.1e3",
@@ -49,8 +53,8 @@ export const STRANGE_NUMBERS = [
 /** Values that are wrong, or nearly, for the field of that name. */
 export const STRANGE: Record<string, readonly string[]> = {
   currency: ["EURO", "eu", "zzq", "ſek", "€", "e1r", "eur ", "ſEK", "huf\n"],
-  customer: ["cus_", "cus_é", "Cus_a", "pm_a", "cus_a b", `cus_${"a".repeat(252)}`, "cus_a\n"],
-  paymentMethod: ["pm_", "pm_a b", "PM_a", "card_a", `pm_${"a".repeat(253)}`, "pm_a\u0000"],
+  customer: ["user-42", "a@b.c", "..", "_a", "a/b", "cus_é", "cus_a b", "a".repeat(256), "cus_a\n"],
+  paymentMethod: ["pm_", "pm_a b", "PM_a", "card_a", "src_1", "ba_1", "tok_a", "pm_a\u0000"],
   createdAt: STRANGE_TIMES,
   time: STRANGE_TIMES,
   id: ["order 1", "order-😀", "a".repeat(255), "a".repeat(256), "a\n", "\u00a0"],
