@@ -23,7 +23,7 @@ export const RULES = {
   required: "is required",
   unknown_field: "is not a field of a payment, and ignoring it could charge something else",
   amount:
-    "must be a whole number of Stripe's smallest units of the currency, from 1 to 999999999999, in plain digits",
+    "must be an integer in Stripe's smallest unit of the currency, from 1 to 999999999999, written in plain digits",
   amount_unit:
     "must be a multiple of 10 in bhd, jod, kwd, omr and tnd, and of 100 in isk and ugx, because Stripe charges nothing smaller there",
   currency: "must be an ISO 4217 code, such as eur",

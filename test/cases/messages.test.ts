@@ -99,7 +99,7 @@ test.each([
   "78.4",
   "7840.000000000001",
   "9007199254740993",
-  "100000000",
+  "1000000000000",
   "100.00000000000000001",
   "1e3",
   "0",
@@ -116,7 +116,7 @@ test.each([
   expect(refused.lines[0]).toMatchObject({
     decision: "invalid",
     message:
-      "invalid: amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+      "invalid: amount must be an integer in Stripe's smallest unit of the currency, from 1 to 999999999999, written in plain digits.",
   });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
 });

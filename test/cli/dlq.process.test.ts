@@ -29,7 +29,7 @@ test("dlq shows every message with its reason, oldest first, and takes none", as
   const rows = stdout.split("\n");
   expect(rows[0]).toMatch(/^message +age +left +Stripe request +reason/);
   expect(rows[1]).toMatch(
-    /^order-2 +\d+ s +14 d +invalid\/amount +amount must be an integer of minor units/,
+    /^order-2 +\d+ s +14 d +invalid\/amount +amount must be an integer in Stripe's smallest unit/,
   );
   expect(rows[2]).toMatch(/^order-1 +\d+ s +14 d +conflict +Its message id was used before/);
   expect(rows[3]).toMatch(

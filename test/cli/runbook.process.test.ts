@@ -144,7 +144,10 @@ const SCENARIOS: Record<string, Scenario> = {
       await send("order-1", { amount: 12.5 });
       await send("order-2", { customer: "cus_missing" });
       await deadLetters(2);
-      await run("npm run payments -- dlq --summary", /amount must be an integer of minor units/);
+      await run(
+        "npm run payments -- dlq --summary",
+        /amount must be an integer in Stripe's smallest unit/,
+      );
       // Nobody fixes that customer: it comes back.
       await run(
         "npm run payments -- redrive --reason stripe_rejected",

@@ -86,7 +86,7 @@ test("a violation is counted over all and by its rule", () => {
   expect(invalid).toMatchObject({
     level: "ERROR",
     message:
-      "invalid: data.amount must be an integer of minor units from 1 to 99999999, written in plain digits.",
+      "invalid: data.amount must be an integer in Stripe's smallest unit of the currency, from 1 to 999999999999, written in plain digits.",
     field: "data.amount",
     rule: "amount",
     Invalid: 1,

@@ -308,7 +308,7 @@ test("the id of a refused message is told when it can be read", () => {
 
 test("a violation is one sentence that names the field and the rule", () => {
   expect(explainViolation({ field: "detail.amount", rule: "amount" })).toBe(
-    "detail.amount must be a whole number of Stripe's smallest units of the currency, from 1 to 999999999999, in plain digits.",
+    "detail.amount must be an integer in Stripe's smallest unit of the currency, from 1 to 999999999999, written in plain digits.",
   );
   for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
 });
