@@ -4,6 +4,7 @@ import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
 import { moneyProblem } from "./money.ts";
 import {
+  characters,
   customerProblem,
   invalidBoolean,
   metadataProblem,
@@ -69,7 +70,11 @@ export function createProblem(params: Params): Answer | undefined {
     unknownParameter(params, known) ??
     missingParameter(params, ["amount", "currency"]) ??
     invalidBoolean(params, ["confirm", "off_session"]) ??
-    moneyProblem(text(params, "amount") ?? "", text(params, "currency") ?? "") ??
+    moneyProblem(
+      text(params, "amount") ?? "",
+      text(params, "currency") ?? "",
+      findPaymentMethod(text(params, "payment_method") ?? ""),
+    ) ??
     descriptorProblem(params) ??
     metadataProblem(params) ??
     customerProblem(params) ??
@@ -93,7 +98,7 @@ function notEmulatedProblem(params: Params): Answer | undefined {
 function descriptorProblem(params: Params): Answer | undefined {
   for (const param of ["statement_descriptor", "statement_descriptor_suffix"]) {
     const value = text(params, param) ?? "";
-    if (value.length > 22) {
+    if (characters(value) > 22) {
       return invalidRequest(`Invalid string: ${value}; must be at most 22 characters`, { param });
     }
     // https://docs.stripe.com/get-started/account/statement-descriptors#requirements
@@ -105,7 +110,7 @@ function descriptorProblem(params: Params): Answer | undefined {
     }
   }
   const description = text(params, "description") ?? "";
-  if (description.length <= 1000) return undefined;
+  if (characters(description) <= 1000) return undefined;
   return invalidRequest("Invalid string: description; must be at most 1000 characters", {
     param: "description",
   });

@@ -11,7 +11,7 @@ export function customerParametersProblem(params: Params): Answer | undefined {
   return unknownParameter(params, known) ?? metadataProblem(params);
 }
 
-/** `POST /v1/customers`: only an id to charge with, since every `cus_…` exists here. */
+/** `POST /v1/customers`: only an id to charge with, since every customer exists here. */
 export function createCustomer(params: Params, nowMs: number): Answer {
   const body = {
     id: `cus_${randomBytes(7).toString("hex")}`,

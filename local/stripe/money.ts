@@ -1,34 +1,57 @@
 import { invalidRequest } from "./errors.ts";
 import type { Answer } from "./errors.ts";
+import type { PaymentMethod } from "./payment-methods.ts";
 
-/** Stripe takes at most eight digits: https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts. */
-const LARGEST_AMOUNT = 99_999_999;
+/**
+ * The most digits of an amount: https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts.
+ * Cards take twelve in every currency, American Express nine, and other methods these, or eight.
+ */
+const digitsOfOtherMethods: Record<string, number | undefined> = { idr: 12, cop: 10, inr: 9 };
+
+/** Amounts have to be multiples of these, in minor units: https://docs.stripe.com/currencies#special-cases and #three-decimal. */
+const steps: Record<string, number | undefined> = {
+  bhd: 10,
+  jod: 10,
+  kwd: 10,
+  omr: 10,
+  tnd: 10,
+  isk: 100,
+  ugx: 100,
+};
 
 /** The smallest charge in minor units, from the same page. A currency that is not listed has no minimum of its own here. */
 const smallestAmounts: Record<string, number | undefined> = {
   aed: 200,
+  ars: 50,
   aud: 50,
   brl: 50,
   cad: 50,
   chf: 50,
+  cop: 50,
   czk: 1500,
   dkk: 250,
   eur: 50,
   gbp: 30,
   hkd: 400,
   huf: 17500,
+  idr: 50,
+  ils: 50,
   inr: 50,
   jpy: 50,
+  krw: 50,
   mxn: 1000,
   myr: 200,
   nok: 300,
   nzd: 50,
+  php: 50,
   pln: 200,
   ron: 200,
+  rub: 50,
   sek: 300,
   sgd: 50,
   thb: 1000,
   usd: 50,
+  zar: 50,
 };
 
 /** Presentment currencies, in the order of Stripe's own error message: https://docs.stripe.com/currencies. */
@@ -42,8 +65,12 @@ const currencies =
 
 const supported = new Set(currencies.split(", "));
 
-/** What is wrong with `amount` and `currency` as they were sent, in Stripe's words. */
-export function moneyProblem(amount: string, currency: string): Answer | undefined {
+/** What is wrong with `amount` and `currency` as they were sent, in Stripe's words where they are known. */
+export function moneyProblem(
+  amount: string,
+  currency: string,
+  method: PaymentMethod | undefined,
+): Answer | undefined {
   if (!/^-?\d+$/.test(amount)) {
     return invalidRequest(`Invalid integer: ${amount}`, {
       param: "amount",
@@ -65,15 +92,29 @@ export function moneyProblem(amount: string, currency: string): Answer | undefin
     const message = `Amount must be at least ${inWords(smallest, code)} ${code}`;
     return invalidRequest(message, { param: "amount", code: "amount_too_small" });
   }
-  if (Number(amount) > LARGEST_AMOUNT) {
-    const message = `Amount must be no more than ${inWords(LARGEST_AMOUNT, code)}`;
+  const largest = 10 ** mostDigits(code, method) - 1;
+  if (Number(amount) > largest) {
+    const message = `Amount must be no more than ${inWords(largest, code)}`;
     return invalidRequest(message, { param: "amount", code: "amount_too_large" });
+  }
+  const step = steps[code] ?? 1;
+  if (Number(amount) % step !== 0) {
+    // The documents have the rule and not the words.
+    const message = `Invalid amount: ${amount} ${code} is not evenly divisible by ${step}`;
+    return invalidRequest(message, { param: "amount", code: "parameter_invalid_integer" });
   }
   return undefined;
 }
 
+function mostDigits(currency: string, method: PaymentMethod | undefined): number {
+  if (method?.type === "us_bank_account") return digitsOfOtherMethods[currency] ?? 8;
+  return method?.mostDigits ?? 12;
+}
+
 function inWords(amount: number, currency: string): string {
   const format = new Intl.NumberFormat("en-US", { style: "currency", currency });
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
+  // Stripe writes ISK and UGX with two decimals, which ISO 4217 does not.
+  const digits =
+    steps[currency] === 100 ? 2 : (format.resolvedOptions().maximumFractionDigits ?? 2);
   return format.format(amount / 10 ** digits);
 }

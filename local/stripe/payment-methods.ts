@@ -8,20 +8,25 @@ export type Confirmation =
 
 export type PaymentMethod = {
   type: "card" | "us_bank_account";
+  /** Of an amount, where its network takes fewer than others. */
+  mostDigits?: number;
   confirm(offSession: boolean): Confirmation;
 };
 
 /**
- * The payment method of an id, or undefined when Stripe would not know it. Names are those of
- * https://docs.stripe.com/testing and https://docs.stripe.com/payments/ach-direct-debit. Any other
- * `pm_…` is a customer's working card, unless "missing" is part of it.
+ * The payment method of an id, or undefined when Stripe would not know it: a PaymentMethod, or a Card,
+ * Source or BankAccount of the years before. Names are those of
+ * https://docs.stripe.com/testing and https://docs.stripe.com/payments/ach-direct-debit. Any other is
+ * a customer's working card or, as a BankAccount, a bank debit, unless "missing" is part of it.
  */
 export function findPaymentMethod(id: string): PaymentMethod | undefined {
-  if (!/^pm_\w+$/.test(id) || id.includes("missing")) return undefined;
+  if (!/^(?:pm|card|src|ba)_\w+$/.test(id) || id.includes("missing")) return undefined;
+  if (id.startsWith("ba_")) return bankDebit("success");
   const bankAccount = /^pm_usBankAccount_(\w+)$/.exec(id)?.[1];
   if (bankAccount !== undefined) return bankDebit(bankAccount);
   const card = /^pm_card_(\w+)$/.exec(id)?.[1];
   if (card === undefined) return working;
+  if (card === "amex") return { ...working, mostDigits: 9 };
   if (workingCards.has(card) || /^[a-z]{2}$/.test(card)) return working;
   if (authenticatedCards.has(card)) return authenticated;
   // Stripe has both spellings: pm_card_chargeDeclined and pm_card_visa_chargeDeclined.
@@ -37,7 +42,6 @@ const workingCards = new Set([
   "mastercard",
   "mastercard_debit",
   "mastercard_prepaid",
-  "amex",
   "discover",
   "diners",
   "jcb",

@@ -37,20 +37,27 @@ describe("the local Stripe", () => {
 });
 
 describe("the simulation's Stripe", () => {
-  conform(stripeScenarios, async (): Promise<StripeSubject> => {
-    const clock = { now: START };
-    const model = createStripe({ now: () => clock.now, prunesKeys: true });
-    const server = await serve((request) => model.receive(request)());
-    stops.push(() => server.stop());
-    return {
-      charges: chargesAt(server.url),
-      intents: () => model.intents.length,
-      advance: (ms) => void (clock.now += ms),
-      methods: {
-        declined: "pm_declined",
-        bankDebit: "pm_bankDebit",
-        needsAction: "pm_needsAction",
-      },
-    };
-  });
+  conform(
+    stripeScenarios,
+    async (): Promise<StripeSubject> => {
+      const clock = { now: START };
+      const model = createStripe({ now: () => clock.now, prunesKeys: true });
+      const server = await serve((request) => model.receive(request)());
+      stops.push(() => server.stop());
+      return {
+        charges: chargesAt(server.url),
+        intents: () => model.intents.length,
+        advance: (ms) => void (clock.now += ms),
+        methods: {
+          declined: "pm_declined",
+          bankDebit: "pm_bankDebit",
+          needsAction: "pm_needsAction",
+        },
+      };
+    },
+    {
+      "less than the smallest charge of a currency is rejected":
+        "it knows no currencies: the worker's rule keeps these amounts from it",
+    },
+  );
 });

@@ -191,14 +191,51 @@ const refusals: [string, Record<string, unknown>, Refusal][] = [
     { code: "amount_too_small", param: "amount", message: "Amount must be at least ¥50 jpy" },
   ],
   [
-    "a million dollars",
-    { amount: 100_000_000, currency: "usd" },
+    "ten billion dollars",
+    { amount: 1_000_000_000_000, currency: "usd" },
+    {
+      code: "amount_too_large",
+      param: "amount",
+      message: "Amount must be no more than $9,999,999,999.99",
+    },
+  ],
+  [
+    "a million dollars of a bank account",
+    { amount: 100_000_000, currency: "usd", payment_method: "pm_usBankAccount_success" },
     {
       code: "amount_too_large",
       param: "amount",
       message: "Amount must be no more than $999,999.99",
     },
   ],
+  [
+    "ten million euros with American Express",
+    { amount: 1_000_000_000, currency: "eur", payment_method: "pm_card_amex" },
+    {
+      code: "amount_too_large",
+      param: "amount",
+      message: "Amount must be no more than €9,999,999.99",
+    },
+  ],
+  ...(
+    [
+      ["kwd", 1_005, 10],
+      ["bhd", 1, 10],
+      ["jod", 99, 10],
+      ["omr", 101, 10],
+      ["tnd", 5_124, 10],
+      ["isk", 5_050, 100],
+      ["ugx", 550, 100],
+    ] as const
+  ).map(([currency, amount, step]): [string, Record<string, unknown>, Refusal] => [
+    `${amount} ${currency}`,
+    { amount, currency },
+    {
+      code: "parameter_invalid_integer",
+      param: "amount",
+      message: `Invalid amount: ${amount} ${currency} is not evenly divisible by ${step}`,
+    },
+  ]),
   [
     "a customer that is missing",
     { customer: "cus_missing" },
@@ -342,8 +379,14 @@ test.for(refusals)(
 test.for([
   ["usd", 50],
   ["jpy", 50],
-  ["usd", 99_999_999],
-] as const)("%s %d is the limit that is still allowed", async ([currency, amount]) => {
+  ["idr", 50],
+  ["krw", 50],
+  ["usd", 999_999_999_999],
+  ["isk", 5_000],
+  ["ugx", 500],
+  ["kwd", 5_120],
+  ["huf", 17_501],
+] as const)("%s %d is charged", async ([currency, amount]) => {
   const { stripe } = await startedStripe();
   const intent = await stripe.paymentIntents.create(payment({ currency, amount }));
 
@@ -360,6 +403,36 @@ test("50 metadata keys are taken and 51 are refused", async () => {
 
   expect(Object.keys(intent.metadata)).toHaveLength(50);
   expect(error).toMatchObject({ statusCode: 400, param: "metadata" });
+});
+
+test.for([
+  ["usd", 99_999_999],
+  ["inr", 999_999_999],
+  ["cop", 9_999_999_999],
+  ["idr", 999_999_999_999],
+] as const)("%s %d is the most for a bank account", async ([currency, amount]) => {
+  const { stripe } = await startedStripe();
+  const create = (more: number) =>
+    stripe.paymentIntents.create(
+      payment({ currency, amount: amount + more, payment_method: "pm_usBankAccount_success" }),
+    );
+
+  expect(await create(0)).toMatchObject({ status: "processing", amount });
+  expect((await failureOf(create(1))).code).toBe("amount_too_large");
+});
+
+test("characters are counted as code points, whatever UTF-16 makes of them", async () => {
+  const { stripe } = await startedStripe();
+  const create = (more: number) =>
+    stripe.paymentIntents.create(
+      payment({
+        description: "😀".repeat(1_000 + more),
+        metadata: { ["😀".repeat(40)]: "😀".repeat(500) },
+      }),
+    );
+
+  expect(await create(0)).toMatchObject({ status: "succeeded" });
+  expect((await failureOf(create(1))).param).toBe("description");
 });
 
 test("a metadata value of 500 characters is taken and one of 501 is refused", async () => {

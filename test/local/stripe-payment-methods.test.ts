@@ -2,15 +2,20 @@ import { expect, test } from "vitest";
 
 import { failureOf, payment, startedStripe } from "./stripe-fixture.ts";
 
-test.for(["pm_card_visa", "pm_card_mastercard", "pm_card_amex", "pm_card_de", "pm_1Anna"])(
-  "%s pays",
-  async (payment_method) => {
-    const { stripe } = await startedStripe();
-    const intent = await stripe.paymentIntents.create(payment({ payment_method }));
+test.for([
+  "pm_card_visa",
+  "pm_card_mastercard",
+  "pm_card_amex",
+  "pm_card_de",
+  "pm_1Anna",
+  "card_1Anna",
+  "src_1Anna",
+])("%s pays", async (payment_method) => {
+  const { stripe } = await startedStripe();
+  const intent = await stripe.paymentIntents.create(payment({ payment_method }));
 
-    expect(intent.status).toBe("succeeded");
-  },
-);
+  expect(intent.status).toBe("succeeded");
+});
 
 test.for([
   ["pm_card_chargeDeclined", "card_declined", "generic_decline", "Your card was declined."],

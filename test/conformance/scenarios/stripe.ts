@@ -20,6 +20,7 @@ export const START = Date.parse("2026-11-29T12:00:00Z");
 
 const KEYS = "https://docs.stripe.com/api/idempotent_requests";
 const CREATE = "https://docs.stripe.com/api/payment_intents/create";
+const CURRENCIES = "https://docs.stripe.com/currencies";
 const LIST = "https://docs.stripe.com/api/payment_intents/list";
 const HOUR = 3_600_000;
 const TIMEOUT_MS = 10_000;
@@ -59,6 +60,55 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
     async run(stripe) {
       expect(await create(stripe, "m-1")).toMatchObject(outcome("succeeded"));
       expect(stripe.intents()).toBe(1);
+    },
+  },
+  {
+    name: "a card takes twelve digits in every currency",
+    source: CURRENCIES,
+    async run(stripe) {
+      for (const [currency, amount] of [
+        ["idr", 100_000_000],
+        ["cop", 450_000_000],
+        ["jpy", 150_000_000],
+        ["eur", 999_999_999_999],
+      ] as const) {
+        const answer = create(stripe, `in-${currency}`, { currency, amount });
+        expect(await answer).toMatchObject(outcome("succeeded"));
+      }
+    },
+  },
+  {
+    name: "less than the smallest charge of a currency is rejected",
+    source: `${CURRENCIES}#special-cases`,
+    async run(stripe) {
+      for (const [currency, amount] of [
+        ["isk", 5_050],
+        ["ugx", 550],
+        ["kwd", 1_005],
+      ] as const) {
+        const answer = create(stripe, `in-${currency}`, { currency, amount });
+        expect(await answer).toMatchObject({ kind: "error", error: { kind: "stripe_rejected" } });
+      }
+      expect(stripe.intents()).toBe(0);
+    },
+  },
+  {
+    name: "a Card, a Source and a customer whose id the account chose can be charged",
+    source: CREATE,
+    async run(stripe) {
+      for (const payment_method of ["card_1Ada", "src_1Ada"]) {
+        const answer = create(stripe, payment_method, { payment_method, customer: "user-42" });
+        expect(await answer).toMatchObject(outcome("succeeded"));
+      }
+    },
+  },
+  {
+    name: "a description of 1,000 characters of two UTF-16 units each is taken",
+    source: CREATE,
+    async run(stripe) {
+      const answer = create(stripe, "m-1", { description: "😀".repeat(1_000) });
+
+      expect(await answer).toMatchObject(outcome("succeeded"));
     },
   },
   {
