@@ -274,12 +274,22 @@ test("a job of one letter is a job", () => {
   expect(decode({ ...BABEL_QUEUE, job: "V" })).toMatchObject({ kind: "message" });
 });
 
-test.each(["2", "1.0", "one"])("the message attribute says version %s: refused", (version) => {
-  expect(decode(BABEL_QUEUE, version)).toEqual({
-    kind: "invalid",
-    violation: { field: "bq-schema-version", rule: "schema_version" },
+test("a job of a thousand blanks and a letter is none, and one of two thousand letters is one", () => {
+  expect(decode({ ...BABEL_QUEUE, job: `${" ".repeat(1_000)}V` })).toMatchObject({
+    violation: { field: "job", rule: "job" },
   });
+  expect(decode({ ...BABEL_QUEUE, job: "V".repeat(2_000) })).toMatchObject({ kind: "message" });
 });
+
+test.each(["2", "1.0", "one", "1".repeat(2_000)])(
+  "the message attribute says version %s: refused",
+  (version) => {
+    expect(decode(BABEL_QUEUE, version)).toEqual({
+      kind: "invalid",
+      violation: { field: "bq-schema-version", rule: "schema_version" },
+    });
+  },
+);
 
 test.each(["1", "", " "])("the message attribute says version %j: read", (version) => {
   expect(decode(BABEL_QUEUE, version)).toMatchObject({ kind: "message" });
