@@ -80,8 +80,9 @@ function isPrintedCard(plain: string, groups: readonly Group[], from: number): b
     if (digits.length + end - start > LONGEST_CARD_NUMBER) return false;
     digits += plain.slice(start, end);
     const whole = gap === "space" || (gap === "end" && !continues(plain, end, joints));
-    // One dot makes a decimal.
-    const printed = i > from + 1 || (i > from && plain[start - 1] !== ".");
+    // Of two groups the second is long too, and one dot makes a decimal.
+    const two = i === from + 1 && end - start >= 6 && plain[start - 1] !== ".";
+    const printed = two || i > from + 1;
     const found = whole && printed && isCardNumber(digits);
     if (found && !isPartOfIban(plain, groups[from]?.start ?? 0, end)) return true;
     if (end - start < (i === from ? 4 : 3)) return false;

@@ -89,6 +89,7 @@ test.each([
   ["1-3782-822463-10005", "is a part of a longer id"],
   ["3782-822463-10005-1", "is a part of a longer id"],
   ["a4242424242424242bcdef01", "is a part of an ObjectId"],
+  ["00-4bf92f3577b34da6a3ce929d0e0e4736-abc3782822463100-05", "is a part of a trace and its flags"],
   ["a4242424242424242bcdef0123456789", "is a part of a UUID without hyphens"],
   ["00-a4242424242424242bcdef0123456789-00f067aa0ba902b7-01", "is a part of a trace"],
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242-01", "is a span of a trace"],
