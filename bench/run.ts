@@ -1,6 +1,7 @@
 // npm run bench [-- --json]: the shipped worker beside what people build today, in one run.
 
-import { readArguments, runCommand } from "../cli/terminal/command.ts";
+import { flag, readArguments } from "../cli/terminal/arguments.ts";
+import { runCommand } from "../cli/terminal/command.ts";
 import { measureCold } from "./cold.ts";
 import { limits, markdown } from "./report.ts";
 import { countRequests } from "./requests.ts";
@@ -13,18 +14,18 @@ import { CERTIFICATE } from "./tls.ts";
 import { buildVariants, trimmedPowertoolsBytes } from "./variants.ts";
 import { measureWarm } from "./warm.ts";
 
-const HELP = `
-Measures the shipped worker beside Powertools, the naive way and bare HTTP: about ten minutes.
-
-  npm run bench
-
-  --json  every figure as JSON, instead of Markdown
-`;
+const COMMAND = {
+  name: "bench",
+  usage: "npm run bench -- [--json]",
+  about:
+    "Measures the shipped worker beside Powertools, the naive way and bare HTTP: about ten minutes.",
+  options: { json: flag("every figure as JSON, instead of Markdown") },
+};
 
 const say = (step: string) => process.stderr.write(`${step}\n`);
 
 async function main(): Promise<void> {
-  const { values } = readArguments(HELP, { json: { type: "boolean", default: false } });
+  const { values } = readArguments(COMMAND);
   say("building the variants");
   const bundles = await buildVariants();
   const trimmedPowertools = await trimmedPowertoolsBytes();

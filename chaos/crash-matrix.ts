@@ -1,6 +1,7 @@
 // npm run crash-matrix: kills the worker at every request of the protocol, and shows what became of each
 // payment.
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { readArguments } from "../cli/terminal/arguments.ts";
+import { interruption, runCommand } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
 import { ROWS } from "./crash-matrix/points.ts";
 import type { Row } from "./crash-matrix/points.ts";
@@ -8,15 +9,18 @@ import { matrixTable, summary } from "./crash-matrix/report.ts";
 import { isKept, isRight, runRow } from "./crash-matrix/run-row.ts";
 import type { RowResult } from "./crash-matrix/run-row.ts";
 
-const HELP = `
-npm run crash-matrix     kills the worker with SIGKILL at every request of the protocol, before and
-                         after the request is applied, at every overlap with a second delivery;
-                         a table, one row a point
+const COMMAND = {
+  name: "crash-matrix",
+  usage: "npm run crash-matrix",
+  about: `
+Kills the worker with SIGKILL at every request of the protocol, before and after the request is
+applied, and at every overlap with a second delivery; prints a table with a row for each point.
 
 The built bundle in its own processes, on this machine only, for about three minutes. Every number
 comes from Stripe's ledger, the table and the queues. Exit status 0 when each kill happened as planned
-and each payment was charged once and recorded; 1 when not.
-`;
+and each payment was charged once and recorded; 1 when not.`,
+  options: {},
+};
 
 // Rows mostly wait for a lease or a visibility timeout: more at once than there are processors.
 const AT_ONCE = 8;
@@ -25,10 +29,7 @@ const TURNS = 6;
 const PROGRESS_MS = 10_000;
 
 await runCommand(async () => {
-  const { positionals } = readArguments(HELP, {});
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of crash-matrix. See --help.`);
-  }
+  readArguments(COMMAND);
   const interrupted = interruption().then(() => true);
   await build();
   const results = new Map<Row, RowResult>();

@@ -1,7 +1,8 @@
 // npm run demo: the worker among failures, and what became of each payment.
 import { styleText } from "node:util";
 
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { readArguments } from "../cli/terminal/arguments.ts";
+import { interruption, runCommand } from "../cli/terminal/command.ts";
 import { table } from "../cli/terminal/table.ts";
 import { build } from "../scripts/build.ts";
 import { runStory } from "./demo/story.ts";
@@ -12,19 +13,20 @@ import { isKept, LOST, OPEN, SILENT } from "./harness/verdict.ts";
 import type { Row, Verdict } from "./harness/verdict.ts";
 import { DEMO } from "./timings.ts";
 
-const HELP = `
-npm run demo      sends a few dozen payments through the worker, with everything that goes wrong
+const COMMAND = {
+  name: "the demo",
+  usage: "npm run demo",
+  about: `
+Sends a few dozen payments through the worker, with everything that goes wrong.
 
 Queue, table, Stripe and worker run on this machine only, for about 15 seconds. Every number comes
 from Stripe's ledger, the table and the queues. Exit status 0 when no payment was charged twice and
-none was lost, and every planned fault really happened; 1 when not.
-`;
+none was lost, and every planned fault really happened; 1 when not.`,
+  options: {},
+};
 
 await runCommand(async () => {
-  const { positionals } = readArguments(HELP, {});
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of the demo. See --help.`);
-  }
+  readArguments(COMMAND);
   const startedAt = performance.now();
   const interrupted = interruption().then(() => undefined);
   await build();

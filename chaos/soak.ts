@@ -1,44 +1,39 @@
 // npm run soak: thousands of payments among killed workers, lost replies and outages.
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { integer, number, readArguments } from "../cli/terminal/arguments.ts";
+import { interruption, runCommand } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
 import { endTable, faultTable, lastLine } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { soak } from "./soak/soak.ts";
 import type { Progress } from "./soak/soak.ts";
 
-const HELP = `
-npm run soak -- --minutes N [--seed S]
-
-Payments for N minutes (1), while workers are killed and frozen, requests and replies get lost or
-late, Stripe and the table have outages, producers repeat and operators redrive; then a few quiet
-minutes, until each message has come to its end. The built bundle in its own processes, on this machine
-only. Every number comes from Stripe's ledger, the table and the queues.
-
-  --minutes N   how long things go wrong; 0.5 is half a minute
-  --seed S      the chance of another run, an integer; processes keep their own timing
-
+const COMMAND = {
+  name: "soak",
+  usage: "npm run soak -- [options]",
+  about: `
+Payments while workers are killed and frozen, requests and replies get lost or late, Stripe and the
+table have outages, producers repeat and operators redrive; then a few quiet minutes, until each
+message has come to its end. The built bundle in its own processes, on this machine only. Every number
+comes from Stripe's ledger, the table and the queues.`,
+  options: {
+    minutes: number("N", "how long things go wrong; 0.5 is half a minute", {
+      min: 0.01,
+      max: 1_440,
+      fallback: 1,
+    }),
+    seed: integer("S", "the chance of another run; processes keep their own timing", {
+      min: 0,
+      max: 2 ** 32 - 1,
+    }),
+  },
+  notes: `
 Ctrl-C ends it at once, with the last line so far. Exit status 0 when no payment was charged twice and
-none was lost, 1 when one was.
-`;
+none was lost, 1 when one was.`,
+};
 
 await runCommand(async () => {
-  const { positionals, values } = readArguments(HELP, {
-    minutes: { type: "string", default: "1" },
-    seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
-  });
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of soak. See --help.`);
-  }
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0 && minutes <= 24 * 60)) {
-    throw new UsageError(
-      "--minutes must be a number above 0, such as 10 or 0.5, and at most 1440.",
-    );
-  }
-  const seed = Number(values.seed);
-  if (!(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)) {
-    throw new UsageError("--seed must be an integer from 0 to 4294967295.");
-  }
+  const { values } = readArguments(COMMAND);
+  const { minutes, seed = Math.floor(Math.random() * 2 ** 32) } = values;
 
   const interrupted = new AbortController();
   void interruption().then(() => interrupted.abort());

@@ -1,48 +1,42 @@
 // npm run capacity: what a rate of payments needs and costs, and which limit is hit first.
 
-import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { number, readArguments } from "../cli/terminal/arguments.ts";
+import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
 import { planFor } from "./capacity/plan.ts";
 import type { Load } from "./capacity/plan.ts";
 
-const HELP = `
-Settings, costs and limits for a load of payments.
+const PERCENT = { min: 0, max: 100, fallback: 1 };
 
-  npm run capacity -- --rate 15
-
-  --rate         payments per second, 0.001 to 100000
-  --latency      ms that Stripe takes for a charge (${DEFAULT_TIMINGS.apiLatencyMs})
-  --stripe-rate  PaymentIntents per second that Stripe allows (${DEFAULT_TIMINGS.apiRequestsPerSecond}, its default)
-  --duplicates   messages that arrive twice, in % of the payments (1)
-  --retries      charges that fail once and are tried again, in % of the payments (1)
-`;
+const COMMAND = {
+  name: "capacity",
+  usage: "npm run capacity -- --rate 15",
+  about: "Settings, costs and limits for a load of payments.",
+  options: {
+    rate: number("N", "payments per second", { min: 0.001, max: 100_000 }),
+    latency: number("MS", "ms that Stripe takes for a charge", {
+      min: 1,
+      max: 20_000,
+      fallback: DEFAULT_TIMINGS.apiLatencyMs,
+    }),
+    "stripe-rate": number("N", "PaymentIntents per second that Stripe allows", {
+      min: 1,
+      max: 1_000_000,
+      fallback: DEFAULT_TIMINGS.apiRequestsPerSecond,
+    }),
+    duplicates: number("N", "messages that arrive twice, in % of the payments", PERCENT),
+    retries: number("N", "charges that fail once and are tried again, in %", PERCENT),
+  },
+};
 
 await runCommand(async () => {
-  const { values } = readArguments(HELP, {
-    rate: { type: "string" },
-    latency: { type: "string", default: String(DEFAULT_TIMINGS.apiLatencyMs) },
-    "stripe-rate": { type: "string", default: String(DEFAULT_TIMINGS.apiRequestsPerSecond) },
-    duplicates: { type: "string", default: "1" },
-    retries: { type: "string", default: "1" },
-  });
-  if (values.rate === undefined) throw new UsageError("--rate is missing: payments per second.");
-  process.stdout.write(
-    report({
-      rate: within("--rate", values.rate, 0.001, 100_000),
-      latencyMs: within("--latency", values.latency, 1, 20_000),
-      stripePerSecond: within("--stripe-rate", values["stripe-rate"], 1, 1_000_000),
-      duplicates: within("--duplicates", values.duplicates, 0, 100) / 100,
-      retries: within("--retries", values.retries, 0, 100) / 100,
-    }),
-  );
+  const { values } = readArguments(COMMAND);
+  const { rate, latency: latencyMs, "stripe-rate": stripePerSecond } = values;
+  if (rate === undefined) throw new UsageError("--rate is missing: payments per second.");
+  const [duplicates, retries] = [values.duplicates / 100, values.retries / 100];
+  process.stdout.write(report({ rate, latencyMs, stripePerSecond, duplicates, retries }));
 });
-
-function within(option: string, given: string, least: number, most: number): number {
-  const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new UsageError(`${option} must be a number from ${least} to ${most}.`);
-}
 
 function report(load: Load): string {
   const plan = planFor(load);

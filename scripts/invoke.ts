@@ -1,5 +1,6 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
-import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { readArguments } from "../cli/terminal/arguments.ts";
+import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { invokeOnce } from "../local/function-host/invoke-once.ts";
 import { paymentWorker } from "../local/payment-worker.ts";
@@ -9,22 +10,27 @@ import { readEvent } from "./read-event.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { ONE_EVENT_VARIABLES } from "./sam/files.ts";
 
-const HELP = `
-npm run invoke -- events/payment.json      runs the worker once with this event
+const COMMAND = {
+  name: "invoke",
+  usage: "npm run invoke -- events/payment.json",
+  about: `
+Runs the worker once with this event.
 
 The event is an SQS event, as for sam local invoke. Table, queue and Stripe are those of the local
 stack that npm start keeps up; without one, a fresh stack for this one call.
 
-The worker refuses messages that are older than its memory, and the samples in events/ get old. So
-here it runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades, and the other
-timings as deployed: the event itself is never changed. The receipt handles of a file are nobody's,
-so the worker warns when it sets the visibility of a message that failed.
+Messages that are older than the deduplication window are invalid, and the samples in events/ get
+old. So here the worker runs with MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS raised to decades,
+and the other timings as deployed: the event itself is never changed. The queue knows no receipt handle
+of a file, so the worker warns when it sets the visibility timeout of a message that failed.
 
-Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.
-`;
+Exit status 0 when the worker answered, with failures too; 1 when the invocation itself failed.`,
+  options: {},
+  positionals: "event file",
+};
 
 await runCommand(async () => {
-  const { positionals } = readArguments(HELP, {});
+  const { positionals } = readArguments(COMMAND);
   const [file, ...others] = positionals;
   if (file === undefined || others.length > 0) {
     throw new UsageError("Name one event file, such as events/payment.json. See --help.");

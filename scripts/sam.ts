@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { flag, readArguments } from "../cli/terminal/arguments.ts";
+import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
 import { locate, readEvent } from "./read-event.ts";
@@ -12,30 +13,32 @@ import { findRunningStack } from "./running-stack.ts";
 import { bridgeAddress, engineArchitecture, startRelay } from "./sam/docker.ts";
 import { containerVariables, HOST, samEnvironment, samTemplate } from "./sam/files.ts";
 
-const HELP = `
-npm run sam -- events/payment.json     runs the worker once with this event, in a container
-npm run sam -- --files                 writes the files that sam takes, prints the line, runs nothing
+const COMMAND = {
+  name: "sam",
+  usage: "npm run sam -- events/payment.json",
+  about: `
+Runs the worker once with this event, in a container.
 
 Needs Docker and the SAM CLI. Table, queue and Stripe are those of the local stack that npm start
 keeps up; without one, a fresh stack for this one call. On Linux, where a container does not reach
 127.0.0.1, the servers' ports are open on Docker's bridge during the call, to every container of
-this machine. For sam lines of your own: npm start -- --container keeps them open.
-
-  --skip-pull-image    use the image that is there, without asking AWS's registry
-
+this machine. For sam lines of your own: npm start -- --container keeps them open.`,
+  options: {
+    files: flag("writes the files that sam takes, prints the line, runs nothing"),
+    "skip-pull-image": flag("uses the image that is there, without asking AWS's registry"),
+  },
+  positionals: "event file",
+  notes: `
 The template is for SAM alone: the function as it is deployed, on this machine's processor. The
-samples in events/ get old, so MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS are raised to decades.
-`;
+samples in events/ get old, so MAX_MESSAGE_AGE_SECONDS and RECORD_TTL_SECONDS are raised to decades.`,
+};
 
 const FOLDER = ".local";
 const TEMPLATE = join(FOLDER, "sam-template.json");
 const ENVIRONMENT = join(FOLDER, "sam-environment.json");
 
 await runCommand(async () => {
-  const { values, positionals } = readArguments(HELP, {
-    files: { type: "boolean" },
-    "skip-pull-image": { type: "boolean" },
-  });
+  const { values, positionals } = readArguments(COMMAND);
   const running = findRunningStack();
   if (values.files) {
     if (!running) {

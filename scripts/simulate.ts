@@ -1,7 +1,8 @@
 // npm run simulate: every schedule within a bound, then random ones, on the real lib/.
 import { availableParallelism } from "node:os";
 
-import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { flag, integer, readArguments, text } from "../cli/terminal/arguments.ts";
+import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/search/replay.ts";
 import { createRunner } from "../simulation/search/schedule.ts";
 import { shrink } from "../simulation/search/shrink.ts";
@@ -10,59 +11,41 @@ import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
 import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
 import { search } from "./simulate/search.ts";
 
-const HELP = `
-npm run simulate -- [options]
+const MANY = { min: 0, max: 999_999_999 };
 
-  --depth N        every schedule of the small scenarios with at most N faults (1)
-  --seeds N        and N random schedules beyond them (100000)
-  --from N         the first seed (0)
-  --faults N       faults at most in a random schedule (6)
-  --random-only    leaves the small scenarios out
-  --threads N      (one for each processor)
-
-  --seed N         prints one random schedule
-  --replay CODE    prints one schedule by its code
-  --shrink         makes that schedule shorter first, if it breaks a rule
-  --bug NAME       with one of the bugs of simulation/seeded-bugs.ts in lib/
-
-Exit status 0 when no rule was broken, 1 when one was.
-`;
+const COMMAND = {
+  name: "simulate",
+  usage: "npm run simulate -- [options]",
+  about: "Runs every schedule within a bound, then random ones, on the real lib/.",
+  options: {
+    depth: integer("N", "every schedule of the small scenarios with at most N faults", {
+      ...MANY,
+      fallback: 1,
+    }),
+    seeds: integer("N", "and N random schedules beyond them", { ...MANY, fallback: 100_000 }),
+    from: integer("N", "the first seed", { ...MANY, fallback: 0 }),
+    faults: integer("N", "faults at most in a random schedule", { ...MANY, fallback: 6 }),
+    "random-only": flag("leaves the small scenarios out"),
+    threads: integer("N", "threads", { min: 1, max: 999, fallback: availableParallelism() }),
+    seed: integer("N", "prints one random schedule", MANY),
+    replay: text("CODE", "prints one schedule by its code"),
+    shrink: flag("makes that schedule shorter first, if it breaks a rule"),
+    bug: text("NAME", "with one of the bugs of simulation/seeded-bugs.ts in lib/"),
+  },
+  notes: "Exit status 0 when no rule was broken, 1 when one was.",
+};
 
 await runCommand(async () => {
-  const { values } = readArguments(HELP, {
-    depth: { type: "string", default: "1" },
-    seeds: { type: "string", default: "100000" },
-    from: { type: "string", default: "0" },
-    faults: { type: "string", default: "6" },
-    "random-only": { type: "boolean", default: false },
-    threads: { type: "string", default: String(availableParallelism()) },
-    seed: { type: "string" },
-    replay: { type: "string" },
-    shrink: { type: "boolean", default: false },
-    bug: { type: "string" },
-  });
+  const { values } = readArguments(COMMAND);
+  const { depth, from, seeds, threads, faults, seed, replay, shrink: shrinks } = values;
   const bug = bugNamed(values.bug);
-  const faults = integer("faults", values.faults);
-  if (values.seed !== undefined || values.replay !== undefined) {
-    const seed = integer("seed", values.seed ?? "0");
-    await print({ code: values.replay, seed, faults, shrinks: values.shrink, bug });
+  if (seed !== undefined || replay !== undefined) {
+    await print({ code: replay, seed: seed ?? 0, faults, shrinks, bug });
     return;
   }
-  await search({
-    depth: values["random-only"] ? undefined : integer("depth", values.depth),
-    from: integer("from", values.from),
-    seeds: integer("seeds", values.seeds),
-    threads: integer("threads", values.threads),
-    faults,
-    bug,
-  });
+  const bound = values["random-only"] ? undefined : depth;
+  await search({ depth: bound, from, seeds, threads, faults, bug });
 });
-
-function integer(name: string, value: string): number {
-  if (!/^\d{1,9}$/.test(value))
-    throw new UsageError(`--${name} must be a whole number, not ${value}.`);
-  return Number(value);
-}
 
 function bugNamed(name: string | undefined): SeededBug | undefined {
   const bug = SEEDED_BUGS.find((one) => one.name === name);

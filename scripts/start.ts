@@ -1,5 +1,6 @@
 // npm start: the worker with everything around it, on this machine, until Ctrl-C.
-import { interruption, readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
+import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { LOCAL_WORKER } from "../local/payment-worker.ts";
 import { startStack } from "../local/stack.ts";
 import type { Stack } from "../local/stack.ts";
@@ -9,28 +10,30 @@ import { announceStack, claimFolder, releaseFolder, startLogFile } from "./runni
 import { bridgeAddress, startRelay } from "./sam/docker.ts";
 import { createSummary } from "./summary.ts";
 
-const HELP = `
-npm start                      runs queue, table, Stripe and worker on this machine until Ctrl-C
-npm start -- --port N          the same, at addresses that outlive a restart
-npm start -- --container       also lets containers reach them, for sam local invoke
+const COMMAND = {
+  name: "start",
+  usage: "npm start -- [options]",
+  about: `
+Runs queue, table, Stripe and worker on this machine until Ctrl-C.
 
 The worker is the built bundle in a process of its own. Kill that process and see what becomes of
-its messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.
-
+its messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.`,
+  options: {
+    port: integer("N", "at addresses that outlive a restart, such as 4700", {
+      min: 1_024,
+      max: 65_532,
+    }),
+    container: flag("also lets containers reach the servers, for sam local invoke"),
+  },
+  notes: `
 The servers listen on 127.0.0.1, at any free port, or queue, table and Stripe at N+1, N+2 and N+3.
 With --container on Linux their ports are open on Docker's bridge too, to every container of this
-machine; Docker Desktop's containers reach 127.0.0.1 by themselves.
-`;
+machine; Docker Desktop's containers reach 127.0.0.1 by themselves.`,
+};
 
 await runCommand(async () => {
-  const { positionals, values } = readArguments(HELP, {
-    port: { type: "string" },
-    container: { type: "boolean" },
-  });
-  if (positionals.length > 0) {
-    throw new UsageError(`"${positionals[0]}" is not an option of start. See --help.`);
-  }
-  const ports = readPorts(values.port);
+  const { values } = readArguments(COMMAND);
+  const ports = portsFrom(values.port);
   const interrupted = interruption();
   await explained(async () => {
     const other = claimFolder();
@@ -41,7 +44,7 @@ await runCommand(async () => {
     }
     try {
       await build();
-      await run(await startStack({ ports }), values.container ?? false, interrupted);
+      await run(await startStack({ ports }), values.container, interrupted);
     } finally {
       releaseFolder();
     }
@@ -72,13 +75,9 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
   }
 }
 
-function readPorts(port: string | undefined): { queue: number; table: number; stripe: number } {
+function portsFrom(port: number | undefined): { queue: number; table: number; stripe: number } {
   if (port === undefined) return { queue: 0, table: 0, stripe: 0 };
-  const base = Number(port);
-  if (!Number.isInteger(base) || base < 1_024 || base > 65_532) {
-    throw new UsageError("--port must be an integer from 1024 to 65532, such as 4700.");
-  }
-  return { queue: base + 1, table: base + 2, stripe: base + 3 };
+  return { queue: port + 1, table: port + 2, stripe: port + 3 };
 }
 
 /** What the machine refuses becomes a sentence with the next step. */

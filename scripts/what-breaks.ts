@@ -3,7 +3,8 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 
-import { readArguments, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { flag, readArguments } from "../cli/terminal/arguments.ts";
+import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { RULES } from "../simulation/checkers/rules.ts";
 import { runTasks } from "../simulation/search/pool.ts";
 import { scheduleOf, trace } from "../simulation/search/replay.ts";
@@ -15,16 +16,19 @@ import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
 import { MOST_TELLING, renderPage, renderSection } from "../simulation/seeded-bugs/what-breaks.ts";
 import type { Shown } from "../simulation/seeded-bugs/what-breaks.ts";
 
-const HELP = `
-npm run what-breaks -- [--all | NAME] [--search]
-
+const COMMAND = {
+  name: "what-breaks",
+  usage: "npm run what-breaks -- [--all | NAME] [--search]",
+  about: `
 Finds the schedules in which the seeded bugs break a rule; writes them to
-simulation/seeded-bugs/counterexamples.json and the most telling ones to docs/what-breaks.md.
-
-  NAME       prints that bug and its schedule, and writes nothing
-  --all      prints every bug and its schedule, and writes nothing
-  --search   searches every schedule again (some twenty minutes)
-`;
+simulation/seeded-bugs/counterexamples.json and the most telling ones to docs/what-breaks.md. With the
+NAME of a bug, prints that one and its schedule, and writes nothing.`,
+  options: {
+    all: flag("prints every bug and its schedule, and writes nothing"),
+    search: flag("searches every schedule again (some twenty minutes)"),
+  },
+  positionals: "bug's name",
+};
 
 const CODES = new URL("../simulation/seeded-bugs/counterexamples.json", import.meta.url);
 const PAGE = new URL("../docs/what-breaks.md", import.meta.url);
@@ -33,10 +37,7 @@ const PAGE = new URL("../docs/what-breaks.md", import.meta.url);
 const MOST_STEPS = 60;
 
 await runCommand(async () => {
-  const { values, positionals } = readArguments(HELP, {
-    all: { type: "boolean", default: false },
-    search: { type: "boolean", default: false },
-  });
+  const { values, positionals } = readArguments(COMMAND);
   const known = values.search ? {} : await readCodes();
   const prints = values.all || positionals.length > 0;
   const shown: Shown[] = [];

@@ -40,22 +40,31 @@ export const texts = (value: string, help: string): Option<readonly string[]> =>
   read: (_, given) => given,
 });
 
-export function integer<Fallback extends number | undefined = undefined>(
+type Range<Fallback> = { min: number; max: number; fallback?: Fallback };
+
+export function number<Fallback extends number | undefined = undefined>(
   value: string,
   help: string,
-  { min, max, fallback }: { min: number; max: number; fallback?: Fallback },
+  { min, max, fallback }: Range<Fallback>,
+  [noun, pattern]: readonly [string, RegExp] = ["a number", /^\d+(\.\d+)?$/],
 ): Option<number | Fallback> {
   return {
     value,
     help: explain(help, fallback),
     read(name, [given]) {
       if (given === undefined) return fallback as Fallback;
-      const number = /^\d{1,12}$/.test(given) ? Number(given) : NaN;
+      const number = pattern.test(given) ? Number(given) : NaN;
       if (number >= min && number <= max) return number;
-      throw new UsageError(`${name} must be an integer from ${min} to ${max}, not "${given}".`);
+      throw new UsageError(`${name} must be ${noun} from ${min} to ${max}, not "${given}".`);
     },
   };
 }
+
+export const integer = <Fallback extends number | undefined = undefined>(
+  value: string,
+  help: string,
+  range: Range<Fallback>,
+): Option<number | Fallback> => number(value, help, range, ["an integer", /^\d{1,15}$/]);
 
 export function choice<Value extends string>(
   value: string,
@@ -116,7 +125,7 @@ export type CommandSpec<Own extends Options> = {
   /** What stands for its arguments in sentences, such as "message id"; absent when it takes none. */
   positionals?: string;
   notes?: string;
-  examples: readonly string[];
+  examples?: readonly string[];
 };
 
 /**
@@ -189,7 +198,7 @@ const WIDTH = 100;
 
 /** The help, for a terminal of so many columns. */
 export function helpOf(
-  { usage, about, options, notes = "", examples }: CommandSpec<Options>,
+  { usage, about, options, notes = "", examples = [] }: CommandSpec<Options>,
   columns = WIDTH,
 ): string {
   const width = Math.min(columns, WIDTH);
@@ -200,7 +209,7 @@ export function helpOf(
     `${usage}\n\n${reflow(about, width)}`,
     rows.length > 0 ? `Options\n${labeled(rows, width)}` : "",
     reflow(notes, width),
-    `Examples\n${examples.map((example) => `  ${example}`).join("\n")}`,
+    examples.length > 0 ? ["Examples", ...examples.map((one) => `  ${one}`)].join("\n") : "",
   ];
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }

@@ -1,40 +1,8 @@
-// What every command does the same way: read its arguments, print its help, end with a sentence
-// instead of a stack trace.
-import { parseArgs } from "node:util";
-import type { ParseArgsConfig } from "node:util";
-
-/** A mistake in how a command was called, or in what it needs: shown as it is, without a stack. */
+// What every command does the same way: it ends with a sentence instead of a stack trace, and tidily on
+// Ctrl-C.
+/** A command was called wrongly, or what it needs is missing: shown as it is, without a stack. */
 export class UsageError extends Error {
   override name = "UsageError";
-}
-
-/**
- * Parses a command's arguments. Prints `help` and exits 0 on --help.
- *
- * @throws UsageError for an argument that is not known
- */
-export function readArguments<Options extends NonNullable<ParseArgsConfig["options"]>>(
-  help: string,
-  options: Options,
-  args = process.argv.slice(2),
-) {
-  const config = {
-    args,
-    options: { ...options, help: { type: "boolean", short: "h" } },
-    allowPositionals: true,
-  } as const;
-  try {
-    const parsed = parseArgs(config);
-    if ((parsed.values as { help?: boolean }).help) {
-      process.stdout.write(`${help.trim()}\n`);
-      process.exit(0);
-    }
-    return parsed;
-  } catch (error) {
-    // Node goes on with advice for arguments that nobody has here.
-    const [sentence] = (error as Error).message.split(/\.(?:\s|$)/);
-    throw new UsageError(`${sentence}. See --help.`, { cause: error });
-  }
 }
 
 /** Runs a command. Exit status 2 for a usage error, 1 for any other; what `main` sets otherwise. */

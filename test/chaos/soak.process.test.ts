@@ -51,8 +51,8 @@ test("Ctrl-C in the middle of kills and faults: nothing doubled or lost, and the
 });
 
 test.each<[string, string[], string]>([
-  ["no number of minutes", ["--minutes", "soon"], "--minutes must be a number above 0"],
-  ["no time at all", ["--minutes", "0"], "--minutes must be a number above 0"],
+  ["no number of minutes", ["--minutes", "soon"], "--minutes must be a number from 0.01 to 1440"],
+  ["no time at all", ["--minutes", "0"], "--minutes must be a number from 0.01 to 1440"],
   ["a seed that is no integer", ["--seed", "1.5"], "--seed must be an integer from 0"],
   ["an option that does not exist", ["--hours", "1"], "'--hours'"],
   ["a word", ["fast"], '"fast" is not an option of soak'],

@@ -231,6 +231,6 @@ test("npm run capacity answers with the settings and the first limit, and refuse
   });
   await expect(capacity("--rate", "200000")).rejects.toMatchObject({
     code: 2,
-    stderr: "--rate must be a number from 0.001 to 100000.\n",
+    stderr: '--rate must be a number from 0.001 to 100000, not "200000".\n',
   });
 });
