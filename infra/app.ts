@@ -12,5 +12,5 @@ for (const stage of [dev, prod]) {
   Tags.of(stack).add("service", "payment-worker");
   Tags.of(stack).add("stage", stage.name);
 }
-// Synthesis fails on a finding that nobody has given a reason for.
+// Synthesis fails on a finding that is not acknowledged with a reason.
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

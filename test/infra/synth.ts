@@ -12,7 +12,7 @@ import { TIMINGS } from "../support/timings.ts";
 process.env["CDK_VALIDATION"] = "false";
 
 // The stages of infra/stages.ts before anybody has set anything there, written out: what a test
-// expects of them stays true when somebody does.
+// expects of them stays true when someone does.
 export const DEV: Stage = {
   name: "dev",
   removalPolicy: RemovalPolicy.DESTROY,

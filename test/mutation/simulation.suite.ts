@@ -1,4 +1,4 @@
-// The simulation as a judge of mutants: in this process, where StrykerJS switches them on.
+// The simulation against mutants: in this process, where StrykerJS switches them on.
 import { afterAll, expect, test, vi } from "vitest";
 
 import * as records from "../../lib/aws/records-table.ts";
@@ -30,7 +30,7 @@ const LARGE = new Set([
 ]);
 const scenarios = exhaustiveScenarios(0).map(({ name }) => name);
 
-test.each(scenarios)("no fault breaks the promise: %s", async (name) => {
+test.each(scenarios)("no fault breaks the guarantee: %s", async (name) => {
   const scenario = exhaustiveScenarios(LARGE.has(name) ? 0 : 1).find((one) => one.name === name);
   if (!scenario) throw new Error(`Bug! There is no scenario "${name}".`);
 
