@@ -171,3 +171,47 @@ test("what is refused shows no value of the message in the log", async () => {
   expect(refused.lines[0]).toMatchObject({ decision: "invalid", rule: "card_number" });
   expect(log).not.toMatch(/4242|4000056655665556|999|cus_ada|pm_card_visa/);
 });
+
+const MARKS = `a${"\u0300\u0316".repeat(100_000)}`;
+const many = (length: number) =>
+  Object.fromEntries(Array.from({ length }, (_, i) => [`k${i}`, "v"]));
+
+test.each<[what: string, body: unknown, field: string, rule: string]>([
+  ["combining marks", payment({ description: MARKS }), "description", "description"],
+  [
+    "combining marks in SNS",
+    sns(payment({ description: MARKS }), "s"),
+    "Message.description",
+    "description",
+  ],
+  ["combining marks in a key", payment({ metadata: { [MARKS]: "x" } }), "metadata", "metadata"],
+  [
+    "combining marks that nobody reads",
+    { ...cloudEvent("order 1"), extension: MARKS },
+    "id",
+    "message_id",
+  ],
+  ["keys", payment({ metadata: many(80_000) }), "body", "body_length"],
+  ["fewer keys", payment({ metadata: many(10_000) }), "body", "values"],
+])(
+  "beside a message full of %s, the others of its batch are charged at once",
+  async (_what, body, field, rule) => {
+    const worker = await startWorker();
+
+    const { lines, failed } = await worker.deliver(
+      payment({ id: "a" }),
+      body,
+      payment({ id: "b" }),
+    );
+
+    expect(failed).toHaveLength(1);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ messageId: "a", decision: "completed" }),
+        expect.objectContaining({ messageId: "b", decision: "completed" }),
+        expect.objectContaining({ decision: "invalid", field, rule }),
+      ]),
+    );
+    expect(worker.stripe.ledger.charges()).toHaveLength(2);
+  },
+);
