@@ -10,6 +10,7 @@ import { expiryScenarios } from "./scenarios/expiry.ts";
 import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
 import type { TableSubject } from "./scenarios/table.ts";
+import { transactionScenarios } from "./scenarios/transactions.ts";
 import { createRecordsTable } from "./servers/clients.ts";
 
 const SCENARIOS = [...tableScenarios, ...recordScenarios];
@@ -25,7 +26,7 @@ describe("the local table", () => {
   });
   afterAll(() => server.stop());
 
-  conform(SCENARIOS, () => table);
+  conform([...SCENARIOS, ...transactionScenarios], () => table);
   conform(expiryScenarios, () => ({
     ...table,
     tableName: "expiring",
