@@ -126,11 +126,14 @@ export function idOfKey(key: Item | undefined, table: Table): string {
   return idOf(key, table);
 }
 
-/** FNV-1a over 32 bits: spreads the ids, the same in every run. */
+/** 32 bits of the id, the same in every run: FNV-1a, then MurmurHash3's last mix, as FNV alone leaves the
+ * high bits of short ids alike. */
 export function hashOf(id: string): number {
   let hash = 0x81_1c_9d_c5;
   for (let i = 0; i < id.length; i += 1) {
     hash = Math.imul(hash ^ id.charCodeAt(i), 0x01_00_01_93);
   }
-  return hash >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85_eb_ca_6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2_b2_ae_35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

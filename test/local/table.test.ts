@@ -1,272 +1,150 @@
+// The local table's operations, through the SDK. Expressions, transactions, changes and faults have
+// files of their own.
+
 import {
   CreateTableCommand,
+  DeleteTableCommand,
+  DescribeTableCommand,
   DescribeTimeToLiveCommand,
+  ListTablesCommand,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  ScanCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
+import type { ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 
-import { startTable } from "../../local/table/server.ts";
 import { failureOf, NOW_MS, startedTable } from "./aws-fixture.ts";
 
 const NOW_S = 1_772_366_400;
-const HELD = { messageId: "m-1", status: "IN_PROGRESS", owner: "a", attempt: 2 };
-const HELD_TYPED = {
-  messageId: { S: "m-1" },
-  status: { S: "IN_PROGRESS" },
-  owner: { S: "a" },
-  attempt: { N: "2" },
-};
+const TableName = "records";
+const Key = { messageId: "m-1" };
+const CLAIMED = { messageId: "m-1", status: "IN_PROGRESS", owner: "a", attempt: 2 };
+const put = (Item: Record<string, unknown>) => new PutCommand({ TableName, Item });
 
-const SAME = { TableName: "records", ConditionExpression: "#o = :b" } as const;
-const NAMES = { ExpressionAttributeNames: { "#o": "owner" } } as const;
-const VALUES = { ExpressionAttributeValues: { ":b": "b" } } as const;
-const WRITES = [
-  {
-    name: "PutItem",
-    command: (extra: object) =>
-      new PutCommand({ ...SAME, ...NAMES, ...VALUES, Item: { messageId: "m-1" }, ...extra }),
-  },
-  {
-    name: "UpdateItem",
-    command: (extra: object) =>
-      new UpdateCommand({
-        ...SAME,
-        ...NAMES,
-        ...VALUES,
-        Key: { messageId: "m-1" },
-        UpdateExpression: "SET #o = :b",
-        ...extra,
-      }),
-  },
-  {
-    name: "DeleteItem",
-    command: (extra: object) =>
-      new DeleteCommand({ ...SAME, ...NAMES, ...VALUES, Key: { messageId: "m-1" }, ...extra }),
-  },
+const FAILING = {
+  TableName,
+  ConditionExpression: "#o = :b",
+  ExpressionAttributeNames: { "#o": "owner" },
+  ExpressionAttributeValues: { ":b": "b" },
+};
+type Asked = { ReturnValuesOnConditionCheckFailure?: "ALL_OLD" | "NONE" };
+const WRITES: [string, (asked: Asked) => PutCommand][] = [
+  ["PutItem", (asked) => new PutCommand({ ...FAILING, ...asked, Item: Key })],
+  [
+    "UpdateItem",
+    (asked) =>
+      new UpdateCommand({ ...FAILING, ...asked, Key, UpdateExpression: "SET #o = :b" }) as never,
+  ],
+  ["DeleteItem", (asked) => new DeleteCommand({ ...FAILING, ...asked, Key }) as never],
 ];
 
-test.for(WRITES)(
-  "a $name that fails its condition answers with the old item",
-  async ({ command }) => {
+test.each(WRITES)(
+  "a %s that fails its condition answers with the old item if that is asked for and there is one",
+  async (_name, command) => {
     const { table, client } = await startedTable();
-    await client.send(new PutCommand({ TableName: "records", Item: HELD }));
-
-    const failure = await failureOf(
-      client.send(command({ ReturnValuesOnConditionCheckFailure: "ALL_OLD" }) as PutCommand),
-    );
-
-    expect(failure).toMatchObject({
+    const fail = async (asked: Asked) => {
+      const { name, message, Item } = await failureOf(client.send(command(asked)));
+      return { name, message, Item };
+    };
+    const failed = {
       name: "ConditionalCheckFailedException",
       message: "The conditional request failed",
-      Item: HELD_TYPED,
+      Item: undefined,
+    };
+
+    expect(await fail({ ReturnValuesOnConditionCheckFailure: "ALL_OLD" })).toEqual(failed);
+    await client.send(put(CLAIMED));
+    expect(await fail({})).toEqual(failed);
+    expect(await fail({ ReturnValuesOnConditionCheckFailure: "NONE" })).toEqual(failed);
+    expect(await fail({ ReturnValuesOnConditionCheckFailure: "ALL_OLD" })).toEqual({
+      ...failed,
+      Item: {
+        messageId: { S: "m-1" },
+        status: { S: "IN_PROGRESS" },
+        owner: { S: "a" },
+        attempt: { N: "2" },
+      },
     });
-    expect(await table.items("records")).toEqual([HELD]);
+    expect(await table.items(TableName)).toEqual([CLAIMED]);
   },
 );
-
-test.for(WRITES)(
-  "a $name that did not ask for the old item does not get it",
-  async ({ command }) => {
-    const { client } = await startedTable();
-    await client.send(new PutCommand({ TableName: "records", Item: HELD }));
-
-    const unasked = await failureOf(client.send(command({}) as PutCommand));
-    const none = await failureOf(
-      client.send(command({ ReturnValuesOnConditionCheckFailure: "NONE" }) as PutCommand),
-    );
-
-    expect(unasked.name).toBe("ConditionalCheckFailedException");
-    expect(unasked["Item"]).toBeUndefined();
-    expect(none.name).toBe("ConditionalCheckFailedException");
-    expect(none["Item"]).toBeUndefined();
-  },
-);
-
-test.for(WRITES)(
-  "a $name that fails where there is no item answers without one",
-  async ({ command }) => {
-    const { client } = await startedTable();
-
-    const failure = await failureOf(
-      client.send(command({ ReturnValuesOnConditionCheckFailure: "ALL_OLD" }) as PutCommand),
-    );
-
-    expect(failure.name).toBe("ConditionalCheckFailedException");
-    expect(failure["Item"]).toBeUndefined();
-  },
-);
-
-test("a misspelt ReturnValuesOnConditionCheckFailure is refused", async () => {
-  const { client } = await startedTable();
-  const misspelt = { ReturnValuesOnConditionCheckFailure: "OLD" };
-
-  const failure = await failureOf(client.send(WRITES[0]?.command(misspelt) as PutCommand));
-
-  expect(failure.name).toBe("ValidationException");
-});
 
 test("of many claims at once one wins, and every other is shown the winner", async () => {
   const { table, client } = await startedTable();
-  const owners = Array.from({ length: 40 }, (_, index) => `owner-${index}`);
+  const claim = async (owner: string): Promise<unknown> => {
+    const command = new PutCommand({
+      TableName,
+      Item: { messageId: "m-1", owner },
+      ConditionExpression: "attribute_not_exists(messageId)",
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    });
+    return client.send(command).then(
+      () => "won",
+      (error: { Item?: { owner?: { S?: string } } }) => error.Item?.owner?.S,
+    );
+  };
 
-  const results = await Promise.all(
-    owners.map((owner) =>
-      client
-        .send(
-          new PutCommand({
-            TableName: "records",
-            Item: { messageId: "m-1", owner },
-            ConditionExpression: "attribute_not_exists(messageId)",
-            ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-          }),
-        )
-        .then(
-          () => "won",
-          (error: { Item?: { owner?: { S?: string } } }) => error.Item?.owner?.S,
-        ),
-    ),
-  );
+  const results = await Promise.all(Array.from({ length: 40 }, (_, i) => claim(`owner-${i}`)));
 
-  const record = await table.item("records", "m-1");
+  const record = await table.item(TableName, "m-1");
   expect(results.filter((result) => result === "won")).toHaveLength(1);
   expect(results.filter((result) => result === record?.["owner"])).toHaveLength(39);
 });
 
-test("a records table says that its TTL attribute is expiresAt", async () => {
-  const { client } = await startedTable();
+test.each([
+  ["NONE", undefined],
+  ["ALL_OLD", CLAIMED],
+  ["ALL_NEW", { messageId: "m-1", owner: "a", attempt: 3 }],
+  ["UPDATED_OLD", { status: "IN_PROGRESS", attempt: 2 }],
+  ["UPDATED_NEW", { attempt: 3 }],
+] as const)(
+  "an update answers with %s of the item when asked to",
+  async (ReturnValues, expected) => {
+    const { client } = await startedTable();
+    await client.send(put(CLAIMED));
 
-  const described = await client.send(new DescribeTimeToLiveCommand({ TableName: "records" }));
-
-  expect(described.TimeToLiveDescription).toEqual({
-    TimeToLiveStatus: "ENABLED",
-    AttributeName: "expiresAt",
-  });
-});
-
-test("TTL is off until it is switched on, and can be switched off again", async () => {
-  const { client } = await startedTable();
-  await client.send(
-    new CreateTableCommand({
-      TableName: "other",
-      BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
-      KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
-    }),
-  );
-  const statusOf = async () =>
-    (await client.send(new DescribeTimeToLiveCommand({ TableName: "other" }))).TimeToLiveDescription
-      ?.TimeToLiveStatus;
-  const turn = (Enabled: boolean) =>
-    client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: "other",
-        TimeToLiveSpecification: { AttributeName: "until", Enabled },
+    const { Attributes } = await client.send(
+      new UpdateCommand({
+        TableName,
+        Key,
+        UpdateExpression: "SET attempt = :three REMOVE #status",
+        ExpressionAttributeNames: { "#status": "status" },
+        ExpressionAttributeValues: { ":three": 3 },
+        ReturnValues,
       }),
     );
 
-  const before = await statusOf();
-  const answer = await turn(true);
-  const on = await statusOf();
-  await turn(false);
-  const off = await statusOf();
+    expect(Attributes).toEqual(expected);
+  },
+);
 
-  expect(answer.TimeToLiveSpecification).toEqual({ AttributeName: "until", Enabled: true });
-  expect([before, on, off]).toEqual(["DISABLED", "ENABLED", "DISABLED"]);
-});
-
-test.for([
-  {
-    change: { AttributeName: "expiresAt", Enabled: true },
-    message: "TimeToLive is already enabled",
-  },
-  {
-    change: { AttributeName: "until", Enabled: true },
-    message:
-      "TimeToLive is active on a different AttributeName: current AttributeName is expiresAt",
-  },
-  {
-    change: { AttributeName: "until", Enabled: false },
-    message:
-      "TimeToLive is active on a different AttributeName: current AttributeName is expiresAt",
-  },
-])("a TTL change that AWS refuses is refused: $message ($change.Enabled)", async (example) => {
+test("a put and a delete answer with the old item when asked to", async () => {
   const { client } = await startedTable();
+  const old = { TableName, ReturnValues: "ALL_OLD" } as const;
 
-  const failure = await failureOf(
-    client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: "records",
-        TimeToLiveSpecification: example.change,
-      }),
-    ),
-  );
-
-  expect(failure).toMatchObject({ name: "ValidationException", message: example.message });
-});
-
-test("TTL calls for a table that does not exist say so", async () => {
-  const { client } = await startedTable();
-
-  const described = await failureOf(
-    client.send(new DescribeTimeToLiveCommand({ TableName: "nowhere" })),
-  );
-  const updated = await failureOf(
-    client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: "nowhere",
-        TimeToLiveSpecification: { AttributeName: "until", Enabled: true },
-      }),
-    ),
-  );
-
-  expect(described.name).toBe("ResourceNotFoundException");
-  expect(updated.name).toBe("ResourceNotFoundException");
-});
-
-test("the TTL deleter takes what has expired in seconds and nothing else", async () => {
-  const { table, client } = await startedTable();
-  const items = [
-    { messageId: "expired a second ago", expiresAt: NOW_S - 1 },
-    { messageId: "expired four years ago", expiresAt: 1_646_136_000 },
-    { messageId: "expires this second", expiresAt: NOW_S },
-    { messageId: "expires tomorrow", expiresAt: NOW_S + 86_400 },
-    { messageId: "expired, in milliseconds", expiresAt: NOW_MS - 1000 },
-    { messageId: "expired, as a string", expiresAt: String(NOW_S - 1) },
-    { messageId: "expired more than five years ago", expiresAt: 1_600_000_000 },
-    { messageId: "never" },
+  const ends = [
+    await client.send(new PutCommand({ ...old, Item: CLAIMED })),
+    await client.send(new PutCommand({ ...old, Item: { messageId: "m-1", owner: "b" } })),
+    await client.send(new DeleteCommand({ ...old, Key })),
+    await client.send(new DeleteCommand({ ...old, Key })),
   ];
-  for (const Item of items) await client.send(new PutCommand({ TableName: "records", Item }));
 
-  const deleted = await table.deleteExpired();
-
-  const left = (await table.items("records")).map(({ messageId }) => messageId);
-  expect(deleted).toBe(2);
-  expect(new Set(left)).toEqual(
-    new Set([
-      "expired more than five years ago",
-      "expired, as a string",
-      "expired, in milliseconds",
-      "expires this second",
-      "expires tomorrow",
-      "never",
-    ]),
-  );
+  expect(ends.map(({ Attributes }) => Attributes)).toEqual([
+    undefined,
+    CLAIMED,
+    { messageId: "m-1", owner: "b" },
+    undefined,
+  ]);
 });
 
-test("the TTL deleter works at the second that it is given", async () => {
-  const { table, client } = await startedTable();
-  await client.send(
-    new PutCommand({ TableName: "records", Item: { messageId: "m-1", expiresAt: NOW_S + 100 } }),
-  );
-
-  const early = await table.deleteExpired(NOW_S + 100);
-  const late = await table.deleteExpired(NOW_S + 101);
-
-  expect([early, late]).toEqual([0, 1]);
-});
-
-test("an item is read as plain values of every type", async () => {
+test("an item of every type is read as it was written", async () => {
   const { table, client } = await startedTable();
   const Item = {
     messageId: "m-1",
@@ -276,121 +154,339 @@ test("an item is read as plain values of every type", async () => {
     outcome: { kind: "declined", codes: ["a", 1] },
     tags: new Set(["x"]),
     numbers: new Set([1, 2]),
+    bytes: new Uint8Array([0, 255]),
   };
-  await client.send(new PutCommand({ TableName: "records", Item }));
+  await client.send(put(Item));
 
-  const item = await table.item("records", "m-1");
-  const missing = await table.item("records", "m-2");
-
-  expect(item).toEqual({ ...Item, tags: ["x"], numbers: [1, 2] });
-  expect(missing).toBeUndefined();
+  expect((await client.send(new GetCommand({ TableName, Key }))).Item).toEqual(Item);
+  expect((await client.send(new GetCommand({ TableName, Key: { messageId: "m-2" } }))).Item).toBe(
+    undefined,
+  );
+  expect(await table.item(TableName, "m-1")).toEqual({
+    ...Item,
+    tags: ["x"],
+    numbers: [1, 2],
+    bytes: "AP8=",
+  });
+  expect(await table.item(TableName, "m-2")).toBeUndefined();
 });
 
-test("all the items are read, also when they are more than one page", async () => {
+const VALIDATION = [
+  ["an item without its key", put({ owner: "a" }), "Missing the key messageId in the item"],
+  [
+    "a key of another type",
+    put({ messageId: 1 }),
+    "Type mismatch for key messageId expected: S actual: N",
+  ],
+  ["an empty key", put({ messageId: "" }), "cannot contain an empty string value. Key: messageId"],
+  [
+    "a key of 2,049 bytes",
+    put({ messageId: "x".repeat(2049) }),
+    "Size of hashkey has exceeded the maximum size limit of 2048 bytes",
+  ],
+  [
+    "a key with another attribute",
+    new GetCommand({ TableName, Key: { ...Key, owner: "a" } }),
+    "The provided key element does not match the schema",
+  ],
+  [
+    "an item above 400 KB",
+    put({ ...Key, text: "x".repeat(409_600 - 13) }),
+    "Item size has exceeded the maximum allowed size",
+  ],
+  [
+    "an update that makes an item above 400 KB",
+    new UpdateCommand({
+      TableName,
+      Key,
+      UpdateExpression: "SET body = :text",
+      ExpressionAttributeValues: { ":text": "x".repeat(409_600) },
+    }),
+    "Item size to update has exceeded the maximum allowed size",
+  ],
+  [
+    "a placeholder that is not used",
+    new PutCommand({ TableName, Item: Key, ExpressionAttributeNames: { "#a": "a" } }),
+    "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}",
+  ],
+  [
+    "an enum of no known value",
+    WRITES[0]?.[1]({ ReturnValuesOnConditionCheckFailure: "OLD" as never }),
+    "Value 'OLD' at 'returnValuesOnConditionCheckFailure' failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, NONE]",
+  ],
+  [
+    "the new item of a put",
+    new PutCommand({ TableName, Item: Key, ReturnValues: "ALL_NEW" }),
+    "Member must satisfy enum value set: [ALL_OLD, NONE]",
+  ],
+  [
+    "a legacy parameter",
+    new PutCommand({ TableName, Item: Key, Expected: { owner: { Exists: false } } }),
+    "The local table does not know Expected of PutItem.",
+  ],
+] as [string, PutCommand, string][];
+
+test.each(VALIDATION)("%s is invalid, and writes nothing", async (_name, command, message) => {
   const { table, client } = await startedTable();
-  const text = "x".repeat(300_000);
+
+  const failure = await failureOf(client.send(command));
+
+  expect(failure.name).toBe("ValidationException");
+  expect(failure.message).toContain(message);
+  expect(await table.items(TableName)).toEqual([]);
+});
+
+test("an item of 400 KB is kept", async () => {
+  const { table, client } = await startedTable();
+
+  await client.send(put({ ...Key, body: "x".repeat(409_600 - 9 - 3 - 4) }));
+
+  expect(await table.items(TableName)).toHaveLength(1);
+});
+
+test("a batch of keys answers with the items that there are", async () => {
+  const { client } = await startedTable();
+  for (const messageId of ["a", "b"]) await client.send(put({ messageId, owner: messageId }));
+  const batch = (ids: string[]) =>
+    client.send(
+      new BatchGetCommand({
+        RequestItems: {
+          [TableName]: {
+            Keys: ids.map((messageId) => ({ messageId })),
+            ProjectionExpression: "#o",
+            ExpressionAttributeNames: { "#o": "owner" },
+          },
+        },
+      }),
+    );
+
+  const { Responses, UnprocessedKeys } = await batch(["a", "b", "c"]);
+  const twice = await failureOf(batch(["a", "a"]));
+  const many = await failureOf(batch(Array.from({ length: 101 }, (_, i) => `${i}`)));
+
+  expect(Responses).toEqual({ records: [{ owner: "a" }, { owner: "b" }] });
+  expect(UnprocessedKeys).toEqual({});
+  expect(twice.message).toBe("Provided list of item keys contains duplicates");
+  expect(many.message).toBe("Too many items requested for the BatchGetItem call");
+});
+
+/** Sixty items; how a scan sees them, page by page. */
+async function scanned(input: Partial<ScanCommandInput>) {
+  const { client } = await startedTable();
+  const ids = Array.from({ length: 60 }, (_, i) => `m-${i}`);
+  for (const messageId of ids)
+    await client.send(put({ messageId, even: ids.indexOf(messageId) % 2 }));
+  const scan = async (more: Partial<ScanCommandInput>) => {
+    const pages: { ids: string[]; scanned: number | undefined }[] = [];
+    let ExclusiveStartKey: Record<string, unknown> | undefined;
+    do {
+      const page = await client.send(
+        new ScanCommand({ TableName, ...input, ...more, ExclusiveStartKey }),
+      );
+      ExclusiveStartKey = page.LastEvaluatedKey;
+      const pageIds = (page.Items ?? []).map((item) => String(item["messageId"]));
+      pages.push({ ids: pageIds, scanned: page.ScannedCount });
+    } while (ExclusiveStartKey);
+    return pages;
+  };
+  return { ids: ids.toSorted(), scan, client };
+}
+
+test("a scan in pages shows every item once, and the next scan what has come since", async () => {
+  const { ids, scan, client } = await scanned({ Limit: 7 });
+
+  const pages = await scan({});
+  await client.send(put({ messageId: "m-new" }));
+  const later = await scan({ Limit: 100 });
+
+  expect(pages.map((page) => page.ids.length)).toEqual([7, 7, 7, 7, 7, 7, 7, 7, 4]);
+  expect(pages.flatMap((page) => page.ids).toSorted()).toEqual(ids);
+  expect(later.flatMap((page) => page.ids).toSorted()).toEqual([...ids, "m-new"]);
+});
+
+test("the segments of a scan share the items between them", async () => {
+  const { ids, scan } = await scanned({ TotalSegments: 3, Limit: 5 });
+
+  const segments = await Promise.all([0, 1, 2].map((Segment) => scan({ Segment })));
+
+  const seen = segments.map((pages) => pages.flatMap((page) => page.ids));
+  expect(seen.flat().toSorted()).toEqual(ids);
+  for (const segment of seen) expect(segment.length).toBeGreaterThan(5);
+});
+
+test("a scan filters after it has counted, and shows what is asked for", async () => {
+  const { scan } = await scanned({
+    FilterExpression: "even = :zero",
+    ProjectionExpression: "messageId",
+    ExpressionAttributeValues: { ":zero": 0 },
+    Limit: 20,
+  });
+
+  const pages = await scan({});
+
+  expect(pages.flatMap((page) => page.ids)).toHaveLength(30);
+  expect(pages.map((page) => page.scanned)).toEqual([20, 20, 20, 0]);
+});
+
+test("a page of a scan ends at 1 MB", async () => {
+  const { table, client } = await startedTable();
   const ids = ["a", "b", "c", "d", "e"];
-  for (const messageId of ids) {
-    await client.send(new PutCommand({ TableName: "records", Item: { messageId, text } }));
+  for (const messageId of ids) await client.send(put({ messageId, text: "x".repeat(300_000) }));
+
+  const { Count, LastEvaluatedKey } = await client.send(new ScanCommand({ TableName }));
+
+  expect([Count, LastEvaluatedKey]).toEqual([3, { messageId: expect.stringMatching(/^[a-e]$/) }]);
+  expect(await table.items(TableName)).toHaveLength(5);
+});
+
+test("a table is created once, described, listed and deleted", async () => {
+  const { client } = await startedTable();
+  const create = new CreateTableCommand({
+    TableName: "other",
+    BillingMode: "PAY_PER_REQUEST",
+    AttributeDefinitions: [
+      { AttributeName: "id", AttributeType: "S" },
+      { AttributeName: "at", AttributeType: "N" },
+    ],
+    KeySchema: [
+      { AttributeName: "id", KeyType: "HASH" },
+      { AttributeName: "at", KeyType: "RANGE" },
+    ],
+  });
+  await client.send(create);
+  for (const at of [1, 2])
+    await client.send(new PutCommand({ TableName: "other", Item: { id: "a", at } }));
+
+  const again = await failureOf(client.send(create));
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: "other" }));
+  const { TableNames } = await client.send(new ListTablesCommand());
+  await client.send(new DeleteTableCommand({ TableName: "other" }));
+  const gone = await failureOf(client.send(new DescribeTableCommand({ TableName: "other" })));
+
+  expect(again.name).toBe("ResourceInUseException");
+  expect(Table).toMatchObject({ TableStatus: "ACTIVE", ItemCount: 2 });
+  expect(TableNames).toEqual(["other", "records"]);
+  expect(gone).toMatchObject({
+    name: "ResourceNotFoundException",
+    message: "Requested resource not found: Table: other not found",
+  });
+});
+
+test("TTL is on or off as it was set, and tells its attribute", async () => {
+  const { table, client } = await startedTable();
+  const status = async () =>
+    (await client.send(new DescribeTimeToLiveCommand({ TableName }))).TimeToLiveDescription;
+  const turn = (AttributeName: string, Enabled: boolean) =>
+    client.send(
+      new UpdateTimeToLiveCommand({
+        TableName,
+        TimeToLiveSpecification: { AttributeName, Enabled },
+      }),
+    );
+
+  expect(await status()).toEqual({ TimeToLiveStatus: "ENABLED", AttributeName: "expiresAt" });
+  expect(await failureOf(turn("expiresAt", true))).toMatchObject({
+    name: "ValidationException",
+    message: "TimeToLive is already enabled",
+  });
+  expect((await failureOf(turn("until", false))).message).toBe(
+    "TimeToLive is active on a different AttributeName: current AttributeName is expiresAt",
+  );
+  await turn("expiresAt", false);
+  expect(await status()).toEqual({ TimeToLiveStatus: "DISABLED" });
+  expect((await failureOf(turn("expiresAt", false))).message).toBe(
+    "TimeToLive is already disabled",
+  );
+  await client.send(put({ ...Key, expiresAt: NOW_S - 1 }));
+  expect(await table.deleteExpired()).toBe(0);
+  await turn("expiresAt", true);
+  expect(await table.deleteExpired()).toBe(1);
+});
+
+test("every operation on a table that is not there says so", async () => {
+  const { client } = await startedTable();
+  const nowhere = { TableName: "nowhere" };
+
+  for (const command of [
+    new DescribeTimeToLiveCommand(nowhere),
+    new DeleteTableCommand(nowhere),
+    new GetCommand({ ...nowhere, Key }),
+    new PutCommand({ ...nowhere, Item: Key }),
+    new ScanCommand(nowhere),
+  ]) {
+    const failure = await failureOf(client.send(command as GetCommand));
+    expect(failure.name).toBe("ResourceNotFoundException");
   }
+});
 
-  const items = await table.items("records");
+test("the TTL deleter takes what has expired in seconds and nothing else", async () => {
+  const { table, client } = await startedTable();
+  const expired = [
+    { messageId: "expired a second ago", expiresAt: NOW_S - 1 },
+    { messageId: "expired four years ago", expiresAt: 1_646_136_000 },
+  ];
+  const left = [
+    { messageId: "expires this second", expiresAt: NOW_S },
+    { messageId: "expires tomorrow", expiresAt: NOW_S + 86_400 },
+    { messageId: "expired, in milliseconds", expiresAt: NOW_MS - 1000 },
+    { messageId: "expired, as a string", expiresAt: String(NOW_S - 1) },
+    { messageId: "expired more than five years ago", expiresAt: 1_600_000_000 },
+    { messageId: "never" },
+  ];
+  for (const item of [...expired, ...left]) await client.send(put(item));
 
-  expect(new Set(items.map(({ messageId }) => messageId))).toEqual(new Set(ids));
+  expect(await table.deleteExpired()).toBe(2);
+  expect(await table.items(TableName)).toEqual(left);
+  expect(await table.deleteExpired(NOW_S + 86_400)).toBe(1);
+  expect(await table.deleteExpired(NOW_S + 86_401)).toBe(1);
 });
 
 test("the log tells each request's operation, table, message id, update and how it ended", async () => {
   const { table, client } = await startedTable();
   const claim = new PutCommand({
-    TableName: "records",
-    Item: { messageId: "m-1" },
+    TableName,
+    Item: Key,
     ConditionExpression: "attribute_not_exists(messageId)",
   });
 
   await client.send(claim);
   await failureOf(client.send(claim));
-  await client.send(new GetCommand({ TableName: "records", Key: { messageId: "m-2" } }));
+  await client.send(new GetCommand({ TableName, Key: { messageId: "m-2" } }));
   await client.send(
     new UpdateCommand({
-      TableName: "records",
-      Key: { messageId: "m-1" },
+      TableName,
+      Key,
       UpdateExpression: "SET attempt = :two",
       ExpressionAttributeValues: { ":two": 2 },
     }),
   );
-
-  const seen = { table: "records", atMs: NOW_MS };
-  expect(table.requests()).toEqual([
-    { ...seen, operation: "PutItem", messageId: "m-1", result: "ok" },
-    {
-      ...seen,
-      operation: "PutItem",
-      messageId: "m-1",
-      result: "ConditionalCheckFailedException",
-    },
-    { ...seen, operation: "GetItem", messageId: "m-2", result: "ok" },
-    {
-      ...seen,
-      operation: "UpdateItem",
-      messageId: "m-1",
-      update: "SET attempt = :two",
-      result: "ok",
-    },
-  ]);
-  expect(table.counts()).toEqual({ PutItem: 2, GetItem: 1, UpdateItem: 1 });
-  expect(table.connections()).toBe(1);
-});
-
-test("looking at a table is not logged", async () => {
-  const { table } = await startedTable();
-
-  await table.items("records");
-  await table.item("records", "m-1");
+  await table.items(TableName);
   await table.deleteExpired();
 
-  expect(table.requests()).toEqual([]);
+  const seen = { table: "records", atMs: NOW_MS, messageId: "m-1" };
+  expect(table.requests()).toEqual([
+    { ...seen, operation: "PutItem", result: "ok" },
+    { ...seen, operation: "PutItem", result: "ConditionalCheckFailedException" },
+    { ...seen, operation: "GetItem", messageId: "m-2", result: "ok" },
+    { ...seen, operation: "UpdateItem", update: "SET attempt = :two", result: "ok" },
+  ]);
+  expect(table.counts()).toEqual({ PutItem: 2, GetItem: 1, UpdateItem: 1 });
 });
 
-test("a stopped server frees its port for the next one, which starts empty", async () => {
-  const { table, client } = await startedTable();
-  await client.send(new PutCommand({ TableName: "records", Item: HELD }));
-  const { port } = table;
-  await table.stop();
-
-  const next = await startTable({ port });
-  await next.createRecordsTable("records");
-  const items = await next.items("records");
-  await next.stop();
-
-  expect(next.url).toBe(`http://127.0.0.1:${port}`);
-  expect(items).toEqual([]);
-});
-
-test("a port that is taken is refused", async () => {
+test("an operation that the table does not have, and a body that is not JSON, are refused", async () => {
   const { table } = await startedTable();
+  const send = async (body: string) => {
+    const headers = { "x-amz-target": "DynamoDB_20120810.Nonsense" };
+    const response = await fetch(table.url, { method: "POST", headers, body });
+    return [response.status, await response.json()];
+  };
 
-  const failure = await failureOf(startTable({ port: table.port }));
-
-  expect(failure["code"]).toBe("EADDRINUSE");
-});
-
-test("an operation that the table does not have is refused", async () => {
-  const { table } = await startedTable();
-
-  const response = await fetch(table.url, {
-    method: "POST",
-    headers: {
-      "content-type": "application/x-amz-json-1.0",
-      "x-amz-target": "DynamoDB_20120810.Nonsense",
-    },
-    body: "{}",
-  });
-  const broken = await fetch(table.url, { method: "POST", body: "not JSON" });
-
-  expect(response.status).toBe(400);
-  expect(await response.json()).toEqual({
-    __type: "com.amazon.coral.service#UnknownOperationException",
-  });
-  expect(broken.status).toBe(400);
-  expect(await broken.json()).toMatchObject({ __type: "SerializationException" });
+  expect(await send("{}")).toEqual([
+    400,
+    { __type: "com.amazon.coral.service#UnknownOperationException" },
+  ]);
+  expect(await send("not JSON")).toEqual([
+    400,
+    { __type: "SerializationException", message: "The body is not a JSON object." },
+  ]);
 });
