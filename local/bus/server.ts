@@ -8,11 +8,10 @@ import type { Bus, BusEvent, PutEntry, PutResult } from "./bus.ts";
 /** What the log and the faults know of a request: the ids of the CloudEvents in it. */
 export type BusRequest = { ids: string[] };
 
-export type BusServer = AwsJsonServer<BusRequest> & {
-  bus: Bus;
-  /** The next entries whose CloudEvent has this id fail with `code`, in an answer that is a 200. */
-  failEntries: (id: string, code: string, times?: number) => void;
-};
+/** Every entry whose CloudEvent has this id fails with `code`, in an answer that is a 200. */
+export type FailEntry = { kind: "failEntry"; id: string; code: string };
+
+export type BusServer = AwsJsonServer<BusRequest, FailEntry> & { bus: Bus };
 
 const MAX_ENTRIES = 10;
 
@@ -29,20 +28,18 @@ export async function startBus(options: {
 }): Promise<BusServer> {
   const now = options.now ?? Date.now;
   const bus = createBus({ ...options, now });
-  const failing: { id: string; code: string; times: number }[] = [];
 
-  function put(entry: PutEntry): PutResult {
-    const fault = failing.find(({ id, times }) => times > 0 && id === idOf(entry));
+  function put(entry: PutEntry, injected: readonly FailEntry[]): PutResult {
+    const fault = injected.find(({ id }) => id === idOf(entry));
     if (!fault) return bus.put([entry])[0] as PutResult;
-    fault.times -= 1;
     return { ErrorCode: fault.code, ErrorMessage: "A fault that was asked for." };
   }
 
-  const server = await startAwsJsonServer<BusRequest>({
+  const server = await startAwsJsonServer<BusRequest, FailEntry>({
     port: options.port ?? 0,
     now,
     describe: (_operation, input) => ({ ids: entriesOf(input).map(idOf) }),
-    async answer({ operation, input }) {
+    answer({ operation, input }, _seen, injected) {
       if (operation !== "PutEvents") {
         return errorReply(400, "UnknownOperationException", `${operation} is not here.`);
       }
@@ -54,7 +51,7 @@ export async function startBus(options: {
           `1 validation error detected: Value at 'entries' failed to satisfy constraint: Member must have length between 1 and ${MAX_ENTRIES}`,
         );
       }
-      const results = entries.map(put);
+      const results = entries.map((entry) => put(entry, injected));
       const FailedEntryCount = results.filter((result) => "ErrorCode" in result).length;
       return okReply({ FailedEntryCount, Entries: results });
     },
@@ -63,7 +60,6 @@ export async function startBus(options: {
   return {
     ...server,
     bus,
-    failEntries: (id, code, times = 1) => void failing.push({ id, code, times }),
     async stop() {
       await server.stop();
       await bus.idle();

@@ -68,8 +68,12 @@ test("an event that a rule matches reaches its queue in EventBridge's envelope",
 
 test("entries fail one by one in an answer that is a 200", async () => {
   const { server, put } = await started();
-  server.failEntries("order-1:1", "ThrottlingException");
-  const first = await put(ENTRY, { ...ENTRY, Detail: "[]" }, { ...ENTRY, Source: "" });
+  server.faults.add({}, { kind: "failEntry", id: "order-1:1", code: "ThrottlingException" });
+  const first = await put(
+    ENTRY,
+    { ...ENTRY, Detail: "[]" },
+    { ...ENTRY, Source: "", Detail: '{"id":"x"}' },
+  );
   expect(first.FailedEntryCount).toBe(3);
   expect(first.Entries?.map(({ ErrorCode }) => ErrorCode)).toEqual([
     "ThrottlingException",
