@@ -14,12 +14,14 @@ export type Scenario<Subject> = {
 /** By the scenario's name: what the implementation does instead. */
 export type Differences = Readonly<Record<string, string>>;
 
-/** Each scenario gets a subject of its own; they run at the same time. */
+/** Each scenario gets a subject of its own; they run at the same time, unless they are to be alone. */
 export function conform<Subject>(
   scenarios: readonly Scenario<Subject>[],
   subject: () => Subject | Promise<Subject>,
   differences: Differences = {},
+  { alone = false } = {},
 ): void {
+  const start = alone ? test : test.concurrent;
   const names = new Set(scenarios.map(({ name }) => name));
   for (const name of Object.keys(differences)) {
     if (!names.has(name)) throw new Error(`A difference names no scenario: "${name}".`);
@@ -29,8 +31,8 @@ export function conform<Subject>(
     // The scenarios hold the assertions, and their names.
     // oxlint-disable vitest/expect-expect, vitest/valid-title
     const against = async (): Promise<void> => run(await subject());
-    if (instead === undefined) test.concurrent(name, against);
-    else test.concurrent.fails(`DIFFERS: ${name} (${instead})`, against);
+    if (instead === undefined) start(name, against);
+    else start.fails(`DIFFERS: ${name} (${instead})`, against);
     // oxlint-enable vitest/expect-expect, vitest/valid-title
   }
 }
