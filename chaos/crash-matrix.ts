@@ -2,6 +2,7 @@
 // payment.
 import { readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand } from "../cli/terminal/command.ts";
+import { startProgress } from "../cli/terminal/progress.ts";
 import { build } from "../scripts/build.ts";
 import { ROWS } from "./crash-matrix/points.ts";
 import type { Row } from "./crash-matrix/points.ts";
@@ -26,24 +27,13 @@ and each payment was charged once and recorded; 1 when not.`,
 const AT_ONCE = 8;
 // A busy machine can let a moment pass: then the row runs again after the others, when less is going on.
 const TURNS = 6;
-const PROGRESS_MS = 10_000;
 
 await runCommand(async () => {
   readArguments(COMMAND);
   const interrupted = interruption().then(() => true);
   await build();
   const results = new Map<Row, RowResult>();
-  const startedAt = performance.now();
-  const progress = setInterval(() => {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const wrong = [...results.values()].filter((result) => !isKept(result)).length;
-    console.log(
-      `${seconds.toFixed(0).padStart(4)} s  ${results.size} of ${ROWS.length} points, ${wrong} wrong`,
-    );
-  }, PROGRESS_MS);
-  const stopped = await Promise.race([runAll(results), interrupted]).finally(() =>
-    clearInterval(progress),
-  );
+  const stopped = await Promise.race([runAll(results), interrupted]);
 
   const inOrder = ROWS.flatMap((row) => results.get(row) ?? []);
   console.log(`\n${matrixTable(inOrder)}\n\n${summary(inOrder)}`);
@@ -55,17 +45,20 @@ await runCommand(async () => {
 async function runAll(results: Map<Row, RowResult>): Promise<false> {
   // Those that wait for the visibility timeout first: the others fill the gaps at the end.
   const queue = ROWS.toSorted((a, b) => waits(b) - waits(a)).map((row) => ({ row, turn: 1 }));
+  const progress = startProgress("points", queue.length);
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { row, turn } = next;
       const result = await runRow(row);
       results.set(row, result);
       // Never after a violation: that is a result, however it came about.
-      if (isRight(result) || !isKept(result) || turn === TURNS) continue;
-      queue.push({ row, turn: turn + 1 });
+      const isDone = isRight(result) || !isKept(result) || turn === TURNS;
+      if (isDone) progress.advance();
+      else queue.push({ row, turn: turn + 1 });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  progress.done();
   return false;
 }
 

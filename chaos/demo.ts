@@ -10,7 +10,7 @@ import { openHarness } from "./harness/harness.ts";
 import type { Harness, PlannedFault } from "./harness/harness.ts";
 import { faultTable, lastLine } from "./harness/report.ts";
 import { isKept, LOST, OPEN, SILENT } from "./harness/verdict.ts";
-import type { Row, Verdict } from "./harness/verdict.ts";
+import type { Verdict } from "./harness/verdict.ts";
 import { DEMO } from "./timings.ts";
 
 const COMMAND = {
@@ -83,13 +83,11 @@ function messageTable({ stack, deliveries }: Harness, { rows }: Verdict): string
     String(charges),
     [...new Set(ends)].join(", and "),
   ]);
+  const violations = rows.map(
+    ({ charges, ends }) => charges > 1 || ends.some((end) => [LOST, SILENT, OPEN].includes(end)),
+  );
   const head = ["message", "deliveries", "Stripe requests", "charges", "how it ended"];
   return table(head, cells, {
-    paint: (line, row) => (isViolation(rows[row]) ? styleText("red", line) : line),
+    paint: (line, row) => (violations[row] ? styleText("red", line) : line),
   });
-}
-
-function isViolation(row: Row | undefined): boolean {
-  if (!row) return false;
-  return row.charges > 1 || row.ends.some((end) => [LOST, SILENT, OPEN].includes(end));
 }

@@ -1,11 +1,10 @@
 // npm run soak: thousands of payments among killed workers, lost replies and outages.
 import { integer, number, readArguments } from "../cli/terminal/arguments.ts";
-import { interruption, runCommand } from "../cli/terminal/command.ts";
+import { interruptSignal, runCommand } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
 import { endTable, faultTable, lastLine } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { soak } from "./soak/soak.ts";
-import type { Progress } from "./soak/soak.ts";
 
 const COMMAND = {
   name: "soak",
@@ -33,23 +32,19 @@ none was lost, 1 when one was.`,
 
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
-  const { minutes, seed = Math.floor(Math.random() * 2 ** 32) } = values;
-
-  const interrupted = new AbortController();
-  void interruption().then(() => interrupted.abort());
+  const { seed = Math.floor(Math.random() * 2 ** 32) } = values;
+  const interrupted = interruptSignal();
   await build();
   console.log(`Seed ${seed}: for the same chances again, add --seed ${seed}.`);
-  const startedAt = performance.now();
   const { verdict, deliveries, kills, faults } = await soak({
-    ms: minutes * 60_000,
+    ms: values.minutes * 60_000,
     seed,
-    interrupted: interrupted.signal,
-    report: (progress) =>
-      console.log(progressLine(progress, performance.now() - startedAt, minutes * 60_000)),
+    interrupted,
+    report: console.log,
   });
   console.log(`\n${faultTable(faults)}\n\n${endTable(verdict)}\n`);
   if (verdict.lost.length > 0) console.log(`Lost: ${verdict.lost.join(", ")}`);
-  const { aborted } = interrupted.signal;
+  const { aborted } = interrupted;
   if (aborted) console.log(`Interrupted: ${verdict.open.length} still in the queue.`);
   const kept = isKept(verdict, aborted);
   const counts = {
@@ -64,22 +59,3 @@ await runCommand(async () => {
   if (!kept) process.exitCode = 1;
   else if (aborted) process.exitCode = 130;
 });
-
-/** Times in ms. */
-function progressLine(progress: Progress, elapsedMs: number, chaosMs: number): string {
-  const { phase, sent, waiting, deadLetters, kills } = progress;
-  const rate = (sent / Math.min(elapsedMs, chaosMs)) * 1_000;
-  const left = Math.max(0, chaosMs - elapsedMs);
-  return [
-    `${clock(elapsedMs)}  ${phase}: ${sent} sent (${rate.toFixed(0)}/s)`,
-    `${waiting} in the queue`,
-    `${deadLetters} in the dead-letter queue`,
-    `${kills} kills`,
-    ...(left > 0 ? [`${clock(left)} left, and about a minute to settle`] : []),
-  ].join(", ");
-}
-
-function clock(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}

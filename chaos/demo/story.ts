@@ -4,8 +4,7 @@ import { payment } from "../harness/harness.ts";
 import type { Harness, PlannedFault } from "../harness/harness.ts";
 import { until } from "../harness/wait.ts";
 import { DEMO } from "../timings.ts";
-import * as queueFaults from "./queue-faults.ts";
-import * as stripeFaults from "./stripe-faults.ts";
+import * as faults from "./faults.ts";
 
 const ORDINARY = 20;
 
@@ -18,11 +17,11 @@ export async function runStory(
   // The story goes on where it waited in vain: what did not happen shows in its tables.
 
   announce("Stripe charges a payment, answers 500, and stores that answer for every retry.");
-  const stored = await stripeFaults.failForEver(harness);
+  const stored = await faults.failForEver(harness);
   await until(10_000, () => stored.happened() > 0);
 
   announce("A payment is charged at Stripe, and its worker is killed before it can record that.");
-  const killed = await stripeFaults.killAfterCharge(harness);
+  const killed = await faults.killAfterCharge(harness);
   await until(10_000, () => deliveries.kills() > 0);
 
   announce(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
@@ -31,24 +30,15 @@ export async function runStory(
   );
   await Promise.all(ordinary.map(send));
   await send(payment("bank-debit", { paymentMethod: "pm_usBankAccount_processing" }));
-  await until(15_000, () =>
-    ordinary.every(({ id }) => deliveries.of(id).some(({ deleted }) => deleted)),
-  );
+  await until(15_000, () => ordinary.every(({ id }) => deliveries.isDone(id)));
 
   announce("The queue delivers one message to two workers at the same time.");
-  const planned = [stored, killed, await queueFaults.deliverTwiceAtOnce(harness)];
+  const planned = [stored, killed, await faults.deliverTwiceAtOnce(harness)];
 
   announce(
     "Producers retry, replies get lost, Stripe fails, cards are declined, messages are invalid.",
   );
-  planned.push(
-    await stripeFaults.failOnce(harness),
-    await queueFaults.producerRetries(harness),
-    await stripeFaults.loseReply(harness),
-    await stripeFaults.decline(harness),
-    await queueFaults.malformed(harness),
-    await queueFaults.twoAmounts(harness),
-  );
+  planned.push(...(await faults.mishaps(harness)));
 
   const redriven = "redriven";
   const unfit = [redriven, "malformed", "two-amounts"];
@@ -58,12 +48,12 @@ export async function runStory(
     return arrived && (await keyWindowIsOver(harness, redriven));
   });
   announce("An operator redrives the dead-letter queue, after the end of Stripe's key window.");
-  const before = queueFaults.sqsIds(harness, redriven).size;
+  const before = faults.sqsIds(harness, redriven).size;
   const moved = await harness.redrive();
   planned.push({
     id: redriven,
     what: "redriven from the dead-letter queue with new SQS MessageIds",
-    happened: () => (queueFaults.sqsIds(harness, redriven).size > before ? moved : 0),
+    happened: () => (faults.sqsIds(harness, redriven).size > before ? moved : 0),
   });
 
   await stack.drained(20_000).catch(() => {});

@@ -1,5 +1,6 @@
 // Acts at a request of a function, at the server that gets it: there a process can be killed before the
 // request is applied or after it, and the request lost with its sender.
+import type { Faults } from "../../local/faults.ts";
 import type { Stack } from "../../local/stack.ts";
 
 /** A request of the protocol, as the server that gets it sees it. */
@@ -24,6 +25,15 @@ type Options = {
   lost?: boolean;
 };
 
+/** What the servers know of a request, each its part. */
+type Seen = {
+  operation?: string;
+  method?: string;
+  update?: string;
+  messageId?: string;
+  bodies?: readonly string[];
+};
+
 // The event source outlives the function, and sends a lost delete two times more.
 const DELETES = 3;
 
@@ -34,51 +44,48 @@ export function atNextRequest(
   { messageId, when = () => true, lost = false }: Options,
   run: (messageId: string | undefined) => void | Promise<void>,
 ): void {
-  let held: object | undefined;
+  const faults = stack[request.to].faults as unknown as Faults<Seen>;
+  let held: Seen | undefined;
   let isOver = false;
-  const isHeld = (seen: object): boolean => seen === held;
-  // Not at "received": then it is carried out, whatever becomes of its sender.
-  const hook = {
-    kind: "hook",
-    at: side === "before" ? "arriving" : "applied",
-    async run(seen: object & { messageId?: string | undefined }) {
-      held = seen;
-      await run(seen.messageId);
-      isOver = true;
+  faults.add(
+    { where: (seen) => when() && isFor(seen, request, messageId) },
+    {
+      kind: "hook",
+      // Not at "received": then it is carried out, whatever becomes of its sender.
+      at: side === "before" ? "arriving" : "applied",
+      async run(seen) {
+        held = seen;
+        await run(seen.messageId);
+        isOver = true;
+      },
     },
-  } as const;
-  const whose = messageId === undefined ? {} : { messageId };
+  );
+  if (!lost) return;
+  const isDelete = request.to === "queue" && request.operation === "DeleteMessageBatch";
+  const isRepeat = (seen: Seen): boolean => isDelete && isOver && isFor(seen, request, undefined);
+  const where = (seen: Seen): boolean => seen === held || isRepeat(seen);
+  faults.add({ where, times: isDelete ? DELETES : 1 }, { kind: "dropBefore" });
+}
 
+function isFor(seen: Seen, request: Request, messageId: string | undefined): boolean {
   switch (request.to) {
-    case "table": {
-      const { faults } = stack.table;
-      const { operation, sets = "" } = request;
-      const where = ({ update = "" }: { update?: string }): boolean =>
-        when() && update.includes(sets);
-      faults.add({ operation, ...whose, where }, hook);
-      if (lost) faults.add({ where: isHeld }, { kind: "dropBefore" });
-      break;
-    }
-    case "stripe": {
-      const { faults } = stack.stripe;
-      const { method } = request;
+    case "table":
+      return (
+        seen.operation === request.operation &&
+        (seen.update ?? "").includes(request.sets ?? "") &&
+        (messageId === undefined || seen.messageId === messageId)
+      );
+    case "stripe":
       // A lookup does not say whose it is.
-      const match = { method, ...(method === "POST" && whose), where: when };
-      faults.add(match, hook);
-      if (lost) faults.add({ where: isHeld }, { kind: "dropBefore" });
-      break;
-    }
-    case "queue": {
-      const { faults } = stack.queue;
-      const { operation } = request;
-      const where = (seen: { bodies: string[] }): boolean =>
-        when() && seen.bodies.some((body) => !messageId || body.includes(`"${messageId}"`));
-      faults.add({ operation, where }, hook);
-      if (!lost) break;
-      const isDelete = operation === "DeleteMessageBatch";
-      const isLost = (seen: object): boolean => isHeld(seen) || (isDelete && isOver);
-      const times = isDelete ? DELETES : 1;
-      faults.add({ operation, where: isLost, times }, { kind: "dropBefore" });
-    }
+      return (
+        seen.method === request.method &&
+        (messageId === undefined || seen.method === "GET" || seen.messageId === messageId)
+      );
+    case "queue":
+      return (
+        seen.operation === request.operation &&
+        (messageId === undefined ||
+          (seen.bodies ?? []).some((body) => body.includes(`"${messageId}"`)))
+      );
   }
 }

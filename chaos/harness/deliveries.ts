@@ -13,12 +13,13 @@ export type Delivery = {
   acknowledged: boolean;
   /** Answered, and if that acknowledged it, the delete is over too. */
   over: boolean;
-  deleted: boolean;
 };
 
 export type Deliveries = {
   /** Oldest first. */
   of: (messageId: string) => readonly Delivery[];
+  /** Whether a delivery acknowledged it, and the delete is over. */
+  isDone: (messageId: string) => boolean;
   /** Whether two deliveries of one SQS message were in progress at the same time. */
   overlapped: (messageId: string) => boolean;
   /** Calls `run` before the event reaches the process of delivery `index`. */
@@ -56,7 +57,6 @@ export function followDeliveries(
         answered: false,
         acknowledged: false,
         over: false,
-        deleted: false,
       };
       if (earlier.some((other) => other.sqsId === sqsId && !other.answered)) overlapping.add(id);
       byMessage.set(id, [...earlier, delivery]);
@@ -82,10 +82,10 @@ export function followDeliveries(
     if (byRequest.get(requestId)?.every(({ over }) => over)) byRequest.delete(requestId);
   }
 
+  /** Without ids a delete has failed: the messages come again. */
   function end(requestId: string, deletedIds?: readonly string[]): void {
     for (const delivery of byRequest.get(requestId) ?? []) {
-      delivery.deleted ||= deletedIds?.includes(delivery.sqsId) ?? false;
-      delivery.over ||= delivery.deleted || deletedIds === undefined;
+      delivery.over ||= deletedIds?.includes(delivery.sqsId) ?? true;
     }
     forget(requestId);
   }
@@ -109,6 +109,8 @@ export function followDeliveries(
 
   return {
     of: (messageId) => byMessage.get(messageId) ?? [],
+    isDone: (messageId) =>
+      (byMessage.get(messageId) ?? []).some(({ acknowledged, over }) => acknowledged && over),
     overlapped: (messageId) => overlapping.has(messageId),
     onStart: (messageId, index, run) => void starts.push({ messageId, index, run }),
     count: () => count,

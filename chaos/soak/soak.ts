@@ -17,15 +17,6 @@ export type SoakResult = {
   faults: PlannedFault[];
 };
 
-export type Progress = {
-  phase: string;
-  sent: number;
-  /** In the queue, hidden ones too. */
-  waiting: number;
-  deadLetters: number;
-  kills: number;
-};
-
 // Enough for the pollers, and not so much that a message is old when its turn comes.
 const VISIBLE = 40;
 const REDRIVE_EVERY_MS = 30_000;
@@ -40,7 +31,8 @@ export async function soak(options: {
   ms: number;
   seed: number;
   interrupted: AbortSignal;
-  report: (progress: Progress) => void;
+  /** Gets a line on how it goes, every few seconds. */
+  report: (line: string) => void;
 }): Promise<SoakResult> {
   const { interrupted } = options;
   const chance = chanceOf(options.seed);
@@ -48,19 +40,17 @@ export async function soak(options: {
   const { stack, deliveries } = harness;
   const during = AbortSignal.any([interrupted, AbortSignal.timeout(options.ms)]);
   const done = new AbortController();
-  let phase = "everything goes wrong";
+  const startedAt = performance.now();
+  let phase = `everything goes wrong for ${options.ms / 1_000} s`;
 
   const report = async (): Promise<void> => {
     while (await pause(5_000, done.signal)) {
       const { visible, inFlight, delayed } = await stack.queue.depth(stack.queues.queueUrl);
       const dead = await stack.queue.depth(stack.queues.dlqUrl);
-      options.report({
-        phase,
-        sent: harness.sent(),
-        waiting: visible + inFlight + delayed,
-        deadLetters: dead.visible,
-        kills: deliveries.kills(),
-      });
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      options.report(
+        `${seconds} s  ${phase}: ${harness.sent()} sent, ${visible + inFlight + delayed} in the queue, ${dead.visible} in the dead-letter queue, ${deliveries.kills()} kills`,
+      );
     }
   };
   const reporting = report();
@@ -75,7 +65,7 @@ export async function soak(options: {
       outages.ended,
     ]);
     for (const { faults } of [stack.table, stack.queue, stack.stripe]) faults.removeAll();
-    phase = "settling";
+    phase = "settling, for about a minute";
     if (!interrupted.aborted) await settle(harness, interrupted);
     await stack.worker.stop(interrupted.aborted ? 0 : undefined);
     const frozen = { what: "a worker was frozen", happened: killer.freezes };

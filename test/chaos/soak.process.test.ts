@@ -35,7 +35,7 @@ test("Ctrl-C in the middle of kills and faults: nothing doubled or lost, and the
   // Its first report comes after five seconds.
   await new Promise<void>((resolve) => {
     child.stdout.on("data", (chunk: Buffer) => {
-      if (/ [1-9]\d* kills,/.test(chunk.toString())) resolve();
+      if (/ [1-9]\d* kills$/m.test(chunk.toString())) resolve();
     });
   });
 
