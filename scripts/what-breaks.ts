@@ -34,7 +34,7 @@ const CODES = new URL("../simulation/seeded-bugs/counterexamples.json", import.m
 const PAGE = new URL("../docs/what-breaks.md", import.meta.url);
 
 // With faults, no schedule that a person would read is longer.
-const MOST_STEPS = 60;
+const MOST_STEPS = 80;
 
 await runCommand(async () => {
   const { values, positionals } = readArguments(COMMAND);

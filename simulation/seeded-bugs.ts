@@ -2,6 +2,7 @@
 // worth something only if it catches every one.
 
 import type { SeededBug } from "./seeded-bugs/load-worker.ts";
+import { LOOK_ALIKES } from "./seeded-bugs/look-alikes.ts";
 
 const ACKNOWLEDGED = 'case "duplicate":\n      return { kind: "acknowledge" };';
 
@@ -127,6 +128,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "payments/record.ts",
       "existing.leaseExpiresAt > now",
       "existing.leaseExpiresAt > Infinity",
+    ),
+  },
+  {
+    name: "compares a lease in milliseconds with a clock in seconds",
+    lesson: "Every lease is live for ever, and a message whose worker died is never paid.",
+    edits: one(
+      "payments/record.ts",
+      "existing.leaseExpiresAt > now",
+      "existing.leaseExpiresAt > now / 1_000",
     ),
   },
   {
@@ -283,6 +293,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
     ],
   },
+
+  ...LOOK_ALIKES,
 
   // What Stripe answers
   {

@@ -1,7 +1,8 @@
 // Liveness: no message ends in silence, and none fails for good without a cause.
 
-import { customerOf, DAY, START } from "../world/scenario.ts";
+import { askedFor, DAY, START } from "../world/scenario.ts";
 import type { Message, World } from "../world/world.ts";
+import { isOdd } from "./deliveries.ts";
 import { violate } from "./rules.ts";
 
 /** Nothing can happen any more. */
@@ -42,10 +43,12 @@ export function hasReason(world: World, message: Message): boolean {
 export function mustSucceed(world: World, message: Message): boolean {
   const { sent } = message;
   const others = world.scenario.sends.filter(({ messageId }) => messageId === sent.messageId);
-  const contested = others.some(({ amount }) => amount !== sent.amount);
+  const contested = others.some((other) => askedFor(other) !== askedFor(sent));
   const old = message.enqueuedAt - START - sent.createdAt > 29 * DAY;
-  const poisoned = world.poisoned.has(customerOf(sent.messageId));
-  if (sent.invalid || contested || old || poisoned) return false;
+  const poisoned = world.poisoned.has(sent.messageId);
+  const rejected = world.rejected.has(message);
+  if (rejected || sent.invalid || contested || old || poisoned || isOdd(world, message))
+    return false;
   const used = world.receivesAtFault.get(message) ?? 0;
   // For each clock the lease ends at another time, and a receive before it finds the claim live;
   // one takes it over, and one is to spare.

@@ -1,7 +1,7 @@
 // Stripe in memory: PaymentIntents, idempotency keys and the ledger that everything is checked against.
 // https://docs.stripe.com/api/idempotent_requests
 
-import { confirmed, declineError, errorBody, settled } from "./stripe-objects.ts";
+import { confirmed, declineError, errorBody, later } from "./stripe-objects.ts";
 import type { Intent } from "./stripe-objects.ts";
 
 export type Request = {
@@ -38,7 +38,9 @@ export type StripeSettings = {
   now: () => number;
   /** Whether keys are gone as soon as they may be; if not, they are kept for ever. */
   prunesKeys: boolean;
-  onCreate?: (intent: Intent) => void;
+  /** PaymentIntents that no request of the worker made, oldest first. */
+  strangers?: readonly Intent[];
+  onCreate?: (intent: Intent, request: Request) => void;
   onRequest?: (request: Request) => void;
 };
 
@@ -47,6 +49,7 @@ const DAY = 24 * 60 * 60 * 1_000;
 export function createStripe({
   now,
   prunesKeys,
+  strangers = [],
   onCreate,
   onRequest,
 }: StripeSettings): StripeModel {
@@ -56,7 +59,7 @@ export function createStripe({
   const create = (request: Request): Response => {
     const intent = confirmed(request.body, `pi_${intents.length + 1}`, now());
     intents.push(intent);
-    onCreate?.(intent);
+    onCreate?.(intent, request);
     return intent.status === "requires_payment_method"
       ? responding(402, { error: declineError(intent) })
       : responding(200, intent);
@@ -86,7 +89,7 @@ export function createStripe({
   const receive = (request: Request): (() => Response) => {
     if (request.method === "GET") {
       onRequest?.(request);
-      return () => list(request.path, intents, now());
+      return () => list(request.path, [...intents, ...strangers], now());
     }
     const admitted = admit(request);
     if (admitted && "status" in admitted) return () => admitted;
@@ -120,11 +123,12 @@ function list(path: string, intents: readonly Intent[], now: number): Response {
   const since = Number(query.get("created[gte]") ?? 0);
   const after = query.get("starting_after");
   const matching = intents
-    .filter((intent) => intent.customer === query.get("customer") && intent.created >= since)
-    .toReversed();
+    .filter(({ customer }) => customer === query.get("customer"))
+    .filter(({ created }) => created >= since && created * 1_000 <= now)
+    .toSorted((a, b) => b.created - a.created);
   const start = after === null ? 0 : matching.findIndex(({ id }) => id === after) + 1;
   const page = matching.slice(start, start + Number(query.get("limit") ?? 10));
-  const data = page.map((intent) => settled(intent, now));
+  const data = page.map((intent) => later(intent, now));
   const has_more = start + page.length < matching.length;
   return responding(200, { object: "list", data, has_more });
 }

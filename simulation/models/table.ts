@@ -17,6 +17,8 @@ export type Table = {
   /** The item as a reader would see it. */
   item: (key: string) => Item | undefined;
   items: () => Item[];
+  /** Puts an item, or its absence, where no command did. */
+  restore: (key: string, item: Item | undefined) => void;
   /** Applies one command of the document client. Throws what DynamoDB answers with. */
   apply: (command: object) => object;
 };
@@ -67,6 +69,10 @@ export function createTable(settings: TableSettings): Table {
         const found = find(key);
         return found ? [found.plain] : [];
       }),
+    restore(key, item) {
+      if (item) stored.set(key, { typed: typedItem(item), plain: item });
+      else stored.delete(key);
+    },
     apply(command) {
       if (command instanceof PutCommand) {
         const { Item = {} } = command.input;

@@ -2,7 +2,8 @@
 // takes the same number of choices, used or not: then one can be changed without moving the others,
 // and a schedule can be made shorter.
 
-import { DAY, HOUR, MINUTE, SECOND } from "../world/scenario.ts";
+import { KINDS } from "../models/stripe-objects.ts";
+import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
 
@@ -19,7 +20,7 @@ const oneOf = <T>(choose: Choose, values: readonly [T, ...T[]], weights?: number
 export function randomScenario(choose: Choose, depth: number): Scenario {
   const either = () => oneOf(choose, [true, false]);
   const ids = oneOf(choose, [1, 2, 3], [6, 2, 1]);
-  const sends = Array.from({ length: 3 }, (_, i) => sendsOf(choose, `pay-${i + 1}`));
+  const sends = Array.from({ length: 3 }, (_, i) => sendsOf(choose, IDS[i] ?? "", i + 1));
   return {
     name: "random",
     sends: sends.slice(0, ids).flat(),
@@ -29,6 +30,7 @@ export function randomScenario(choose: Choose, depth: number): Scenario {
       [0, 5_000, 1_000],
       [2_000, -2_000, 0],
     ]),
+    strangers: oneOf(choose, ["alike", "none", "pages"], [6, 3, 1]),
     stripeClock: usually(choose, 0, -2 * MINUTE, 2 * MINUTE),
     batchSize: usually(choose, 1, 3),
     maxReceiveCount: oneOf(choose, [1, 4, 5, 14], [4, 4, 2, 1]),
@@ -64,17 +66,29 @@ function redrives(choose: Choose): number[] {
   return drawn.slice(0, times).toSorted((a, b) => a - b);
 }
 
-function sendsOf(choose: Choose, messageId: string): Send[] {
+// Alike, and with a customer in common: what is one's must never be taken for another's.
+const IDS = ["pay-1", "pay-10", "PAY-1"];
+
+const OTHERS: readonly [Partial<Send>, ...Partial<Send>[]] = [
+  { amount: "700" },
+  { currency: "usd" },
+  { customer: "cus_9" },
+  { description: "Order 9" },
+  { metadata: { order: "9" } },
+];
+
+function sendsOf(choose: Choose, messageId: string, number: number): Send[] {
+  const kind = usually(choose, "card", ...KINDS.filter((one) => one !== "card"));
   const send: Send = {
+    ...PAYMENT,
     at: usually(choose, 0, 30 * SECOND, HOUR),
     messageId,
-    amount: "500",
-    paymentMethod: usually(choose, "pm_card", "pm_declined", "pm_bankDebit", "pm_needsAction"),
-    createdAt: oneOf(choose, [0, -20 * DAY, DAY - MINUTE, -31 * DAY], [30, 8, 8, 1]),
+    paymentMethod: `pm_${kind}_${number}`,
+    createdAt: oneOf(choose, [0, -20 * DAY, HOUR - MINUTE, -31 * DAY], [30, 8, 8, 1]),
   };
   if (send.createdAt < -30 * DAY) send.invalid = true;
   const isBad = choose([39, 1]) === 1;
-  const badAmount = oneOf(choose, ["78.4", '"500"', "0", "100000000"]);
+  const badAmount = oneOf(choose, ["78.4", '"500"', "0", "1000000000000"]);
   const copies = choose([5, 4, 1]);
   const repeats = Array.from({ length: 2 }, (): Send => ({
     ...send,
@@ -82,7 +96,8 @@ function sendsOf(choose: Choose, messageId: string): Send[] {
     wrapped: choose([1, 1]) === 1,
   }));
   // The same id for another payment.
-  const other = choose([8, 1]) === 1 ? [{ ...send, amount: "700" }] : [];
+  const isContested = choose([8, 1]) === 1;
+  const other = oneOf(choose, OTHERS);
   if (isBad) return [{ ...send, amount: badAmount, invalid: true }];
-  return [send, ...repeats.slice(0, copies), ...other];
+  return [send, ...repeats.slice(0, copies), ...(isContested ? [{ ...send, ...other }] : [])];
 }

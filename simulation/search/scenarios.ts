@@ -1,20 +1,13 @@
 // The scenarios that are explored exhaustively: one message id, two workers, three deliveries.
 
-import { HOUR, MINUTE, SECOND } from "../world/scenario.ts";
+import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { Scenario, Send } from "../world/scenario.ts";
-
-const PAYMENT: Send = {
-  at: 0,
-  messageId: "pay-1",
-  amount: "500",
-  paymentMethod: "pm_card",
-  createdAt: 0,
-};
 
 const USUAL: Omit<Scenario, "name" | "faults"> = {
   sends: [PAYMENT],
   clocks: [0, 0],
   stripeClock: 0,
+  strangers: "none",
   batchSize: 1,
   maxReceiveCount: 14,
   redrivesAt: [],
@@ -26,11 +19,17 @@ const USUAL: Omit<Scenario, "name" | "faults"> = {
   deliveries: 3,
 };
 
+const paidBy = (kind: string): Send => ({ ...PAYMENT, paymentMethod: `pm_${kind}_1` });
+
+/** One after the other, each after the retries of the last. */
+const inTurn = (...sends: readonly Partial<Send>[]): Send[] =>
+  sends.map((send, i) => ({ ...PAYMENT, at: i * 10 * MINUTE, ...send }));
+
 const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   // Those with few schedules first.
   { name: "one message" },
-  { name: "a declined card", sends: [{ ...PAYMENT, paymentMethod: "pm_declined" }] },
-  { name: "a bank debit", sends: [{ ...PAYMENT, paymentMethod: "pm_bankDebit" }] },
+  { name: "a declined card", sends: [paidBy("declined")] },
+  { name: "a bank debit", sends: [paidBy("bankDebit")] },
   {
     name: "an amount with decimals",
     sends: [{ ...PAYMENT, amount: "78.4", invalid: true }],
@@ -38,18 +37,59 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   },
   {
     name: "an hour without Stripe",
-    sends: Array.from({ length: 3 }, (_, i) => ({ ...PAYMENT, messageId: `pay-${i + 1}` })),
+    sends: [1, 2, 3].map((n) => ({
+      ...PAYMENT,
+      messageId: `pay-${n}`,
+      paymentMethod: `pm_card_${n}`,
+    })),
     batchSize: 5,
     stripeDown: [0, HOUR],
     deliveries: 0, // one schedule: the shortest backoff, and a poller that never slows down
   },
+  {
+    name: "ids that resemble each other",
+    deliveries: 0,
+    sends: inTurn(
+      {},
+      { messageId: "PAY-1", paymentMethod: "pm_card_2" },
+      { messageId: "pay-10", paymentMethod: "pm_card_3" },
+      { messageId: "pay-", paymentMethod: "pm_card_4" },
+    ),
+  },
+  {
+    name: "one id, and payments that differ in one field",
+    deliveries: 0,
+    sends: inTurn(
+      {},
+      { currency: "usd" },
+      { customer: "cus_2" },
+      { paymentMethod: "pm_card_2" },
+      { description: "Order 2" },
+      { metadata: { order: "2" } },
+      { metadata: {} },
+    ),
+    maxReceiveCount: 4,
+  },
   { name: "two copies in one batch", sends: [PAYMENT, PAYMENT], batchSize: 2 },
   {
     name: "a redrive after 25 hours",
+    strangers: "alike",
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
     stripeClock: -30 * SECOND,
   },
+  {
+    name: "a redrive after 25 hours, and a customer with many payments",
+    strangers: "pages",
+    maxReceiveCount: 1,
+    redrivesAt: [25 * HOUR],
+  },
+  ...["reset", "captured", "confirmed"].map((kind) => ({
+    name: `a redrive after 25 hours, of a payment that was ${kind}`,
+    sends: [paidBy(kind)],
+    maxReceiveCount: 1,
+    redrivesAt: [25 * HOUR],
+  })),
   {
     name: "redrives before and after Stripe forgets",
     maxReceiveCount: 1,
@@ -81,10 +121,5 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
 
 /** Every scenario, each with at most `faults` faults. */
 export function exhaustiveScenarios(faults: number): Scenario[] {
-  const scenarioOf = (variant: (typeof VARIANTS)[number]): Scenario => ({
-    ...USUAL,
-    ...variant,
-    faults,
-  });
-  return VARIANTS.map(scenarioOf);
+  return VARIANTS.map((variant): Scenario => ({ ...USUAL, ...variant, faults }));
 }

@@ -1,9 +1,11 @@
 // Runs one schedule: picks a step, lets the workers' code run until it waits again, checks.
 
+import { checkCreated, checkRequest } from "../checkers/charges.ts";
+import { checkAcknowledged, checkInProgress, isOdd } from "../checkers/deliveries.ts";
 import { checkEnd } from "../checkers/liveness.ts";
+import { checkWrite } from "../checkers/records.ts";
 import { violate, Violation } from "../checkers/rules.ts";
 import type { Rule } from "../checkers/rules.ts";
-import { checkAcknowledged, checkInProgress, observers } from "../checkers/safety.ts";
 import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
 import { createEnvironment, virtualTimers } from "../world/environment.ts";
@@ -38,6 +40,8 @@ export type RunSettings = {
 
 export type Runner = (settings: RunSettings) => Promise<Run>;
 
+const CHECKS = { onCreate: checkCreated, onRequest: checkRequest, onWrite: checkWrite };
+
 const TOO_MANY_STEPS = 3_000;
 
 const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -59,9 +63,15 @@ export function createRunner(worker: Worker): Runner {
     inWorld.logged.set(message, String(line["message"]));
     inWorld.recorder.count(what);
     inWorld.recorder.trace?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
+    // A first receive asks Stripe; later ones of its chain repeat the answer.
+    if (line["decision"] === "rejected" && message.receiveCount > 1) {
+      inWorld.rejected.add(message);
+    }
     if (line["decision"] === "in_progress")
       guard(() => checkInProgress(inWorld, invocation, message));
-    if (line["kind"] === "unexpected") guard(() => violate(inWorld, "planned", what));
+    if (line["kind"] === "unexpected" && !isOdd(inWorld, message)) {
+      guard(() => violate(inWorld, "planned", what));
+    }
   };
 
   const guard = (check: () => void): void => {
@@ -103,7 +113,7 @@ export function createRunner(worker: Worker): Runner {
     const { mostSteps = TOO_MANY_STEPS } = settings;
     const { choose } = chooser;
     const vary = exhaustive ? () => 0 : (options: number) => choose(Array(options).fill(1));
-    world = createWorld(scenario, TIMINGS, choose, vary, recorder, observers, only);
+    world = createWorld(scenario, TIMINGS, choose, vary, recorder, CHECKS, only);
     broken = undefined;
     // What still waits in the last schedule's world waits for ever.
     idle.push(...busy);

@@ -13,7 +13,14 @@ export function stateOf(world: World): number {
       world.sendsLeft.length,
       world.redrivesLeft.length,
       table.items(),
-      stripe.intents.length,
+      stripe.intents.map((one) =>
+        [one.created, one.status, one.payment_method, one.amount, one.currency].join(),
+      ),
+      [...world.previous].map(([id, { owner, status, leaseExpiresAt, attempt, firstClaimedAt }]) =>
+        [id, owner, status, leaseExpiresAt, attempt, firstClaimedAt].join(),
+      ),
+      [...world.lost],
+      [...world.lostOutcomes.keys()],
       [...stripe.keys].map(([key, { firstUsedAt, response }]) => [
         key,
         firstUsedAt,

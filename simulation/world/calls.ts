@@ -1,6 +1,6 @@
 // How a request in flight ends: with its reply, with its caller's death, or too late.
 
-import { checkAcknowledged } from "../checkers/safety.ts";
+import { checkAcknowledged } from "../checkers/deliveries.ts";
 import { START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";

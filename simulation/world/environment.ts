@@ -39,7 +39,7 @@ export function createEnvironment(
     name: string,
     timeoutMs: number,
     receive: Call["receive"],
-    request?: Request,
+    about: Pick<Call, "request" | "record"> = {},
   ): Promise<T> =>
     new Promise((resolve, reject) => {
       world.calls.push({
@@ -51,7 +51,7 @@ export function createEnvironment(
         waiting: true,
         receive,
         finishBy: Infinity,
-        ...(request && { request }),
+        ...about,
         settle: (reply) => {
           if ("error" in reply) reject(reply.error);
           else resolve(reply.value as T);
@@ -62,7 +62,8 @@ export function createEnvironment(
   const table = {
     send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
       const apply = attempting(() => world.table.apply(command));
-      return call("table", tableCallName(command), abortSignal.timeoutMs, () => apply);
+      const record = recordIn(command);
+      return call("table", tableCallName(command), abortSignal.timeoutMs, () => apply, { record });
     },
   };
 
@@ -86,7 +87,7 @@ export function createEnvironment(
   connectNextClient((request: Request, timeoutMs: number): Promise<Response> => {
     const name = request.method === "GET" ? "look up" : "charge";
     const receive = () => attempting(world.stripe.receive(request));
-    return call("stripe", name, timeoutMs, receive, request);
+    return call("stripe", name, timeoutMs, receive, { request });
   });
 
   const handler = worker.createPaymentHandler({
@@ -136,6 +137,11 @@ function attempting(run: () => unknown): () => Reply {
       throw error;
     }
   };
+}
+
+function recordIn(command: object): string {
+  const { Key, Item } = (command as { input: Record<string, Record<string, unknown>> }).input;
+  return String((Key ?? Item)?.["messageId"]);
 }
 
 function tableCallName(command: object): string {

@@ -1,6 +1,6 @@
 // What can go wrong with a request, at every await.
 
-import type { Failure } from "../models/stripe.ts";
+import type { Failure, Request } from "../models/stripe.ts";
 import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
 import { MINUTE } from "./scenario.ts";
 import type { Call, World } from "./world.ts";
@@ -8,8 +8,8 @@ import type { Call, World } from "./world.ts";
 export type Fault = {
   name: string;
   services: readonly Call["service"][];
-  /** Stripe's own errors, by request. */
-  only?: "charge";
+  only?: "charge" | "complete";
+  possible?: (world: World, call: Call) => boolean;
   inject: (world: World, call: Call) => void;
 };
 
@@ -118,6 +118,8 @@ export const FAULTS: readonly Fault[] = [
   }),
   stripeStores("stored 500 without a charge", false),
   stripeStores("stored 500 after the charge", true),
+  // A table that was restored, a replica that lags, a record that was deleted by hand, at any time
+  // since the last request to the table: what lies between them does not see the record.
   {
     name: "acknowledgement lost",
     services: ["poller"],
@@ -133,10 +135,21 @@ function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
     services: ["stripe"],
     inject(world, call) {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
+      if (failure.status === 400 && call.request.method === "POST") {
+        const id = chargedBy(world, call.request);
+        for (const { message } of call.by.deliveries) {
+          if (message.sent.messageId === id) world.rejected.add(message);
+        }
+      }
       const value = world.stripe.failing(call.request, { ...failure, stored: false }, false);
       hand(world, call, { value });
     },
   };
+}
+
+/** The message id of a request to create a PaymentIntent. */
+function chargedBy(world: World, { body }: Request): string {
+  return world.idOf.get(new URLSearchParams(body).get("payment_method") ?? "") ?? "?";
 }
 
 function stripeStores(what: string, charges: boolean): Fault {
@@ -148,8 +161,7 @@ function stripeStores(what: string, charges: boolean): Fault {
     inject(world, call) {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
       world.writer = call.by;
-      const customer = new URLSearchParams(call.request.body).get("customer") ?? "";
-      world.poisoned.add(customer);
+      world.poisoned.add(chargedBy(world, call.request));
       hand(world, call, { value: world.stripe.failing(call.request, failure, charges) });
     },
   };

@@ -7,7 +7,12 @@ export type Send = {
   messageId: string;
   /** Minor units, as the sender wrote them. */
   amount: string;
+  currency: string;
+  customer: string;
+  /** Its kind, which says how the payment ends, and a number of its own: no two ids share one. */
   paymentMethod: string;
+  description?: string;
+  metadata: Readonly<Record<string, string>>;
   /** The sender's time, in ms after the start. */
   createdAt: number;
   /** Sent through SNS, which wraps it and mints an id of its own. */
@@ -23,6 +28,8 @@ export type Scenario = {
   clocks: readonly number[];
   /** How far Stripe's clock is off, in ms. */
   stripeClock: number;
+  /** PaymentIntents of the customer that are none of these messages'. */
+  strangers: "none" | "alike" | "pages";
   batchSize: number;
   maxReceiveCount: number;
   /** When an operator moves the dead-letter queue back, in ms after the start. */
@@ -38,7 +45,7 @@ export type Scenario = {
   stepsPerFault: number;
   /** Faults at most. */
   faults: number;
-  /** Faults may inject until the queue has delivered this often. */
+  /** Faults may be injected until the queue has delivered this often. */
   deliveries: number;
 };
 
@@ -49,15 +56,67 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Each id pays for itself: what Stripe was asked for an id is known by its customer. */
-export const customerOf = (messageId: string): string => `cus_${messageId.replaceAll("-", "")}`;
+export const PAYMENT: Send = {
+  at: 0,
+  messageId: "pay-1",
+  amount: "500",
+  currency: "eur",
+  customer: "cus_1",
+  paymentMethod: "pm_card_1",
+  description: "Order 1",
+  metadata: { order: "1" },
+  createdAt: 0,
+};
 
-export function bodyOf(send: Send): string {
-  const createdAt = new Date(START + send.createdAt).toISOString();
-  const customer = customerOf(send.messageId);
-  const body =
-    `{"id":"${send.messageId}","createdAt":"${createdAt}","amount":${send.amount},` +
-    `"currency":"eur","customer":"${customer}","paymentMethod":"${send.paymentMethod}"}`;
-  if (!send.wrapped) return body;
-  return JSON.stringify({ Type: "Notification", MessageId: `sns-${send.at}`, Message: body });
+/** The message's body. */
+export const bodyOf = once((send: Send): string => {
+  const { messageId, amount, createdAt, at, wrapped } = send;
+  const { currency, customer, paymentMethod, description, metadata } = send;
+  const rest = JSON.stringify({
+    id: messageId,
+    createdAt: new Date(START + createdAt).toISOString(),
+    currency,
+    customer,
+    paymentMethod,
+    description,
+    metadata,
+  });
+  const body = `{"amount":${amount},${rest.slice(1)}`;
+  if (!wrapped) return body;
+  return JSON.stringify({ Type: "Notification", MessageId: `sns-${at}`, Message: body });
+});
+
+/** What Stripe has to be asked for, written as `formOf` writes a request's body. */
+export const askedFor = once((send: Send): string => {
+  const fields: Record<string, string> = {
+    amount: send.amount,
+    currency: send.currency,
+    customer: send.customer,
+    payment_method: send.paymentMethod,
+    confirm: "true",
+    off_session: "true",
+    ...(send.description !== undefined && { description: send.description }),
+    "metadata[message_id]": send.messageId,
+  };
+  for (const [key, value] of Object.entries(send.metadata)) fields[`metadata[${key}]`] = value;
+  return sorted(Object.entries(fields));
+});
+
+function once(make: (send: Send) => string): (send: Send) => string {
+  const made = new WeakMap<Send, string>();
+  return (send) => {
+    const value = made.get(send) ?? make(send);
+    made.set(send, value);
+    return value;
+  };
+}
+
+/** A request's body with its fields in order: equal for equal payments. */
+export const formOf = (body: string): string => sorted([...new URLSearchParams(body)]);
+
+function sorted(fields: readonly [string, string][]): string {
+  return fields
+    .map(([name, value]) => `${name}=${value}`)
+    .toSorted()
+    .join(" & ");
 }

@@ -63,7 +63,8 @@ function faults(world: World, start: Start, steps: Step[]): void {
     if (call.state !== "sent" || call.by.frozenAt !== undefined || !call.waiting) continue;
     for (const fault of FAULTS) {
       const hits = fault.services.includes(call.service) && (fault.only ?? call.name) === call.name;
-      if (hits) push(fault.name, () => fault.inject(world, call), call);
+      if (hits && (fault.possible?.(world, call) ?? true))
+        push(fault.name, () => fault.inject(world, call), call);
     }
   }
   for (const message of world.queue.messages) {

@@ -80,7 +80,7 @@ export function advance(world: World, instant: number): void {
     const { sqsMessageId } = world.queue.send(sent);
     world.recorder.trace?.(
       "producer",
-      `sends ${sent.messageId} over ${sent.amount} as ${sqsMessageId}`,
+      `sends ${sent.messageId} over ${sent.amount} ${sent.currency} of ${sent.customer} as ${sqsMessageId}`,
     );
   }
   while (world.redrivesLeft[0] !== undefined && START + world.redrivesLeft[0] <= world.now) {

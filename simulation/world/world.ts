@@ -5,14 +5,14 @@ import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
+import { strangers } from "../models/stripe-objects.ts";
 import type { Intent } from "../models/stripe-objects.ts";
 import { createStripe } from "../models/stripe.ts";
 import type { Request, StripeModel } from "../models/stripe.ts";
-import type { Item } from "../models/table.ts";
 import { createTable } from "../models/table.ts";
-import type { Table } from "../models/table.ts";
+import type { Item, Table } from "../models/table.ts";
 import type { Choose } from "../search/choices.ts";
-import { START } from "./scenario.ts";
+import { formOf, START } from "./scenario.ts";
 import type { Scenario, Send } from "./scenario.ts";
 
 export type Message = QueuedMessage<Send>;
@@ -53,6 +53,8 @@ export type Call = {
   reply?: Reply;
   /** Only Stripe's: what it answers under a fault. */
   request?: Request;
+  /** Only the table's: the message id of the record. */
+  record?: string;
   settle: (reply: Reply) => void;
 };
 
@@ -84,8 +86,17 @@ export type World = {
   owners: Map<string, Invocation>;
   /** Who has had the claim of which message, at any time. */
   claimants: Set<string>;
-  /** By customer: the first request to create a PaymentIntent. */
-  creates: Map<string, Request>;
+  /** By payment method: the message id that pays with it. */
+  idOf: ReadonlyMap<string, string>;
+  /** By message id: the form of the first request to create a PaymentIntent. */
+  creates: Map<string, string>;
+  /** By message id: the form of the request that made the first PaymentIntent. */
+  charged: Map<string, string>;
+  /** By message id: the record before the last write. */
+  previous: Map<string, Item>;
+  /** Message ids whose record was lost or rolled back, and the outcomes that went with them. */
+  lost: Set<string>;
+  lostOutcomes: Map<string, unknown>;
   /** Whose request is being carried out. */
   writer: Invocation | undefined;
   sendsLeft: Send[];
@@ -94,8 +105,10 @@ export type World = {
   received: number;
   /** By message: how often it had been received when the last fault was over. */
   receivesAtFault: Map<Message, number>;
-  /** By customer, when Stripe stored an error for it: only the key's end can help. */
+  /** Message ids for which Stripe stored an error: only the key's end can help. */
   poisoned: Set<string>;
+  /** What Stripe rejected is asked for once per chain of receives. */
+  rejected: Set<Message>;
   logged: Map<Message, string>;
 };
 
@@ -104,6 +117,12 @@ export type Observers = {
   onCreate: (world: World, intent: Intent) => void;
   onRequest: (world: World, request: Request) => void;
   onWrite: (world: World, before: Item | undefined, after: Item | undefined) => void;
+};
+
+const STRANGERS = {
+  none: strangers("none", START),
+  alike: strangers("alike", START),
+  pages: strangers("pages", START),
 };
 
 export function createWorld(
@@ -116,6 +135,7 @@ export function createWorld(
   only: Rule | undefined,
 ): World {
   const now = () => world.now;
+  const idOf = new Map(scenario.sends.map((send) => [send.paymentMethod, send.messageId]));
   const world: World = {
     scenario,
     only,
@@ -129,7 +149,12 @@ export function createWorld(
       ttlAttribute: "expiresAt",
       now,
       deletesExpired: scenario.deletesExpired,
-      onWrite: (before, after) => observers.onWrite(world, before, after),
+      onWrite(before, after) {
+        observers.onWrite(world, before, after);
+        const messageId = String((after ?? before)?.["messageId"]);
+        if (before) world.previous.set(messageId, before);
+        else world.previous.delete(messageId);
+      },
     }),
     queue: createQueue<Send>({
       now,
@@ -141,14 +166,24 @@ export function createWorld(
     stripe: createStripe({
       now: () => world.now + scenario.stripeClock,
       prunesKeys: scenario.prunesKeys,
-      onCreate: (intent) => observers.onCreate(world, intent),
+      strangers: STRANGERS[scenario.strangers],
+      onCreate(intent, { body }) {
+        const messageId = idOf.get(intent.payment_method) ?? "?";
+        if (!world.charged.has(messageId)) world.charged.set(messageId, formOf(body));
+        observers.onCreate(world, intent);
+      },
       onRequest: (request) => observers.onRequest(world, request),
     }),
     invocations: [],
     calls: [],
     owners: new Map(),
     claimants: new Set(),
+    idOf,
     creates: new Map(),
+    charged: new Map(),
+    previous: new Map(),
+    lost: new Set(),
+    lostOutcomes: new Map(),
     writer: undefined,
     sendsLeft: scenario.sends.toSorted((a, b) => a.at - b.at),
     redrivesLeft: [...scenario.redrivesAt],
@@ -156,6 +191,7 @@ export function createWorld(
     received: 0,
     receivesAtFault: new Map(),
     poisoned: new Set(),
+    rejected: new Set(),
     logged: new Map(),
   };
   return world;

@@ -1,0 +1,46 @@
+// Safety at the queue: what the worker says of a delivery.
+
+import { askedFor } from "../world/scenario.ts";
+import type { Send } from "../world/scenario.ts";
+import type { Invocation, Message, World } from "../world/world.ts";
+import { ledgerOf } from "./charges.ts";
+import { isTrue } from "./records.ts";
+import type { Outcome } from "./records.ts";
+import { violate } from "./rules.ts";
+
+/** The worker says that a message is done, or the queue is about to delete it. */
+export function checkAcknowledged(world: World, { sent, sqsMessageId }: Message): void {
+  const { messageId } = sent;
+  const outcome = (world.table.item(messageId)?.["outcome"] ??
+    world.lostOutcomes.get(messageId)) as Outcome | undefined;
+  if (!outcome) return violate(world, "acknowledged", `${sqsMessageId} has no outcome`);
+  const charged = world.charged.get(messageId) ?? "nothing";
+  if (!isTrue(world, messageId, outcome) || !isPaid(world, sent, charged)) {
+    const seen = `${sqsMessageId} asks for ${askedFor(sent)}; Stripe has ${charged}`;
+    violate(world, "acknowledged", seen);
+  }
+}
+
+/** A record that was lost took its fingerprint with it: what is left to compare is the money. */
+function isPaid(world: World, sent: Send, charged: string): boolean {
+  if (charged === askedFor(sent)) return true;
+  const money = [`amount=${sent.amount} &`, `currency=${sent.currency} &`];
+  return world.lost.has(sent.messageId) && money.every((field) => charged.includes(field));
+}
+
+/** The worker says that another one has the claim. */
+export function checkInProgress(world: World, invocation: Invocation, { sent }: Message): void {
+  const owner = String(world.table.item(sent.messageId)?.["owner"]);
+  // The line comes at the end of a batch, in which a lost record can be claimed again.
+  if (world.owners.get(owner) === invocation && !world.lost.has(sent.messageId)) {
+    violate(world, "own_claim", `${invocation.name} waits for ${owner}`);
+  }
+}
+
+/** Whether Stripe has the PaymentIntent in a status that no worker can have a plan for. */
+export function isOdd(world: World, { sent }: Message): boolean {
+  const kind = sent.paymentMethod.split("_")[1] ?? "";
+  return ODD.has(kind) && ledgerOf(world, sent.messageId) !== undefined;
+}
+
+const ODD = new Set(["reset", "captured", "confirmed"]);

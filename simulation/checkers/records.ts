@@ -1,0 +1,68 @@
+// Safety in the table: who may write what, and that outcomes are Stripe's.
+
+import type { Status } from "../models/stripe-objects.ts";
+import { later } from "../models/stripe-objects.ts";
+import type { Item } from "../models/table.ts";
+import type { World } from "../world/world.ts";
+import { claimant } from "./charges.ts";
+import { violate } from "./rules.ts";
+
+export type Outcome = { result: string; paymentIntentId: string };
+
+export function checkWrite(world: World, before: Item | undefined, after: Item | undefined): void {
+  checkOwner(world, before, after);
+  if (!after) return;
+  const messageId = String(after["messageId"]);
+  const owner = world.owners.get(String(after["owner"]));
+  if (owner) world.claimants.add(claimant(messageId, owner));
+  checkExpiry(world, after["expiresAt"]);
+  const outcome = after["outcome"] as Outcome | undefined;
+  if (!outcome) return;
+  const earlier = before?.["outcome"];
+  if (earlier && JSON.stringify(earlier) !== JSON.stringify(outcome)) {
+    const moved = `${JSON.stringify(earlier)} became ${JSON.stringify(outcome)}`;
+    violate(world, "same_outcome", moved);
+  }
+  if (!isTrue(world, messageId, outcome)) {
+    violate(world, "true_outcome", `${messageId}: ${JSON.stringify(outcome)}`);
+  }
+}
+
+function checkExpiry(world: World, expiresAt: unknown): void {
+  if (expiresAt === undefined) return;
+  const left = Number(expiresAt) - world.now / 1_000;
+  if (Number.isInteger(expiresAt) && left > 0 && left < 31_536_000) return;
+  const seen = `expiresAt is ${Number(expiresAt)}, and it is ${world.now / 1_000} s now`;
+  violate(world, "record_lives", seen);
+}
+
+function checkOwner(world: World, before: Item | undefined, after: Item | undefined): void {
+  const { writer } = world;
+  if (!before || !writer) return;
+  const owner = world.owners.get(String(before["owner"]));
+  const takesOver = after !== undefined && after["owner"] !== before["owner"];
+  if (owner === writer || !owner) return;
+  if (!takesOver) {
+    return violate(world, "only_owner", `${writer.name} wrote to the claim of ${owner.name}`);
+  }
+  const claimed = before["leaseExpiresAt"] !== 0 && before["status"] === "IN_PROGRESS";
+  if (claimed && owner.state === "running" && world.now < owner.deadline) {
+    violate(world, "live_claim", `${writer.name} took the claim of ${owner.name}`);
+  }
+}
+
+/** Whether Stripe's ledger says, or has said, the same of the message. */
+export function isTrue(world: World, messageId: string, outcome: Outcome): boolean {
+  const intent = world.stripe.intents.find(({ id }) => id === outcome.paymentIntentId);
+  if (!intent || world.idOf.get(intent.payment_method) !== messageId) return false;
+  const now = later(intent, world.now + world.scenario.stripeClock);
+  return RESULTS[intent.status] === outcome.result || RESULTS[now.status] === outcome.result;
+}
+
+const RESULTS: Readonly<Partial<Record<Status, string>>> = {
+  succeeded: "succeeded",
+  processing: "processing",
+  requires_action: "requires_action",
+  requires_payment_method: "declined",
+  canceled: "canceled",
+};
