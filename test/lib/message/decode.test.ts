@@ -244,6 +244,9 @@ const BABEL_QUEUE = { job: "payments", trace_id: "trace-1", data: PAYMENT, meta:
 test.each<[field: string, rule: Rule, body: object]>([
   ["time", "sender_time", { ...CLOUD_EVENT, time: "yesterday" }],
   ["data", "required", { ...CLOUD_EVENT, data: undefined }],
+  ["extension", "card_number", { ...CLOUD_EVENT, extension: "4242 4242 4242 4242" }],
+  ["trace_id", "card_number", { ...BABEL_QUEUE, trace_id: "4242424242424242" }],
+  ["meta.pan", "card_number", { ...BABEL_QUEUE, meta: { ...META, pan: 4242424242424242 } }],
   ["data.amount", "required", { ...CLOUD_EVENT, data: {} }],
   ["job", "job", { ...BABEL_QUEUE, job: "" }],
   ["job", "job", { ...BABEL_QUEUE, job: " \t\n\v\f\r" }],
