@@ -61,7 +61,7 @@ test("a message with the attributes of BabelQueue's producer is claimed", async 
   expect(claimed).toEqual(["845c8106-e256-43a0-b175-e1fa3a7fccbe"]);
 });
 
-test("a message whose attribute names a later schema version is refused and never claimed", async () => {
+test("a message whose attribute names a later schema version is invalid and never claimed", async () => {
   const { claimed, line } = await handle(attribute("2"));
 
   expect(claimed).toEqual([]);

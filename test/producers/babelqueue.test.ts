@@ -89,7 +89,7 @@ test("urn is read as an alias of job", () => {
   expect(decode(body)).toMatchObject({ kind: "message", message: { payment: PAYMENT } });
 });
 
-test("keys that the envelope does not define are ignored outside the payment, and refused inside", () => {
+test("keys that the envelope does not define are ignored outside the payment, and invalid inside", () => {
   const outside = changed((envelope) => Object.assign(envelope, { extra_top: 1, timestamp: 1 }));
   const inside = changed((envelope) => Object.assign(envelope["data"] as object, { tip: 100 }));
 
@@ -103,15 +103,15 @@ test("keys that the envelope does not define are ignored outside the payment, an
 
 test.each([
   ["a later schema version", meta({ schema_version: 2 }), "meta.schema_version"],
-  ["a schema version that is a text", meta({ schema_version: "1" }), "meta.schema_version"],
+  ["a schema version that is a string", meta({ schema_version: "1" }), "meta.schema_version"],
   ["a schema version with a fraction", meta({ schema_version: 1.5 }), "meta.schema_version"],
   ["no schema version", meta({ schema_version: undefined }), "meta.schema_version"],
   ["a schema version in a list", meta({ schema_version: [1] }), "meta.schema_version"],
-  ["a job that is no text", changed((envelope) => (envelope["job"] = 7)), "job"],
+  ["a job that is no string", changed((envelope) => (envelope["job"] = 7)), "job"],
   ["a blank job", changed((envelope) => (envelope["job"] = " \t")), "job"],
   ["neither job nor urn", changed((envelope) => delete envelope["job"]), "id"],
   ["a list for data", changed((envelope) => (envelope["data"] = [])), "data"],
-])("an envelope with %s is refused", (_what, body, field) => {
+])("an envelope with %s is invalid", (_what, body, field) => {
   expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field } });
 });
 
@@ -127,19 +127,19 @@ const LATER_OR_PADDED = ["2", "01", "x", " 1", "1 ", "\t1\n"];
 const NOT_BLANK = ["\u00a0", "\u0085", "\u3000", "\ufeff", "\u00a01", "1\u3000"];
 
 test.each([...LATER_OR_PADDED, ...NOT_BLANK])(
-  "the attribute bq-schema-version %j refuses the message before its body is read",
+  "the attribute bq-schema-version %j makes the message invalid before its body is read",
   (version) => {
-    const refused = { violation: { field: "bq-schema-version", rule: "schema_version" } };
+    const invalid = { violation: { field: "bq-schema-version", rule: "schema_version" } };
 
-    expect(decode(PRODUCED[0]?.body ?? "", version)).toMatchObject(refused);
-    expect(decode("no JSON at all", version)).toMatchObject(refused);
+    expect(decode(PRODUCED[0]?.body ?? "", version)).toMatchObject(invalid);
+    expect(decode("no JSON at all", version)).toMatchObject(invalid);
   },
 );
 
 // BabelQueue's idempotency guard runs the handler when there is no usable id ("fails open"). Here
 // that would be a charge that nothing keeps from being made twice.
 test.each([undefined, null, "", 7, "order 1", "order-😀"])(
-  "a message with the id %j is refused, where BabelQueue's guard runs the handler",
+  "a message with the id %j is invalid, where BabelQueue's guard runs the handler",
   (id) => {
     expect(decode(meta({ id }))).toEqual({
       kind: "invalid",

@@ -118,17 +118,17 @@ test("a broker's time is never taken for a missing one of the sender", () => {
 });
 
 test.each([
-  ["a text that is no JSON", sns("Hello world!"), "Message"],
+  ["a string that is no JSON", sns("Hello world!"), "Message"],
   ["a JSON array", sns("[1]"), "Message"],
   ["a number for the message", sns("1", { Message: 1 }), "Message"],
   ["no detail", eventBridge(undefined), "detail"],
-  ["a text for the detail", eventBridge(JSON.stringify(PLAIN)), "detail"],
-])("%s in a broker's envelope is refused", (_what, body, field) => {
+  ["a string for the detail", eventBridge(JSON.stringify(PLAIN)), "detail"],
+])("%s in a broker's envelope is invalid", (_what, body, field) => {
   expect(decode(body)).toEqual({ kind: "invalid", violation: { field, rule: "body_json" } });
 });
 
 test.each(["SubscriptionConfirmation", "UnsubscribeConfirmation"])(
-  "an SNS %s is refused",
+  "an SNS %s is invalid",
   (Type) => {
     expect(decode(sns(JSON.stringify(PLAIN), { Type }))).toMatchObject({
       kind: "invalid",

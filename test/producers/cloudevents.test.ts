@@ -77,7 +77,7 @@ test("events of two sources with one id are one message", () => {
   expect(paris).toEqual(berlin);
 });
 
-test("binary data is refused", () => {
+test("binary data is invalid", () => {
   const binary = event({ data: Uint8Array.from([1, 2]), datacontenttype: "application/json" });
 
   expect(decode(HTTP.structured(binary).body)).toMatchObject({
@@ -85,20 +85,20 @@ test("binary data is refused", () => {
   });
 });
 
-test("data that is JSON in a text is refused", () => {
+test("data that is JSON in a string is invalid", () => {
   expect(decode(HTTP.structured(event({ data: JSON.stringify(PAYMENT) })).body)).toMatchObject({
     violation: { field: "data", rule: "required" },
   });
 });
 
 // In the binary mode id and time are HTTP headers, which SQS's body does not have.
-test("the body of an event in binary mode is refused for its missing id", () => {
+test("the body of an event in binary mode is invalid for its missing id", () => {
   expect(decode(HTTP.binary(event()).body)).toMatchObject({
     violation: { field: "id", rule: "message_id" },
   });
 });
 
-test.each(["1.0.2", "0.3", "2.0"])("an event of specversion %s is refused", (specversion) => {
+test.each(["1.0.2", "0.3", "2.0"])("an event of specversion %s is invalid", (specversion) => {
   const body = JSON.stringify({ ...event().toJSON(), specversion });
 
   expect(decode(body)).toMatchObject({
@@ -106,7 +106,7 @@ test.each(["1.0.2", "0.3", "2.0"])("an event of specversion %s is refused", (spe
   });
 });
 
-test("an event without a time is refused, though the specification makes it optional", () => {
+test("an event without a time is invalid, though the specification makes it optional", () => {
   const { time: _, ...timeless } = event().toJSON();
 
   expect(decode(JSON.stringify(timeless))).toMatchObject({

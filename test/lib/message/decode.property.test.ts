@@ -11,7 +11,7 @@ import { alteredMessage, NOW, validMessage, write } from "./generators.ts";
 import { verdict } from "./oracle.ts";
 import { STRANGE_NUMBERS } from "./strange.ts";
 
-/** What the decoder would have charged, or undefined for what it refuses. */
+/** What the decoder would have charged, or undefined for what is invalid. */
 function decoded(body: string): unknown {
   const result = decodeMessage(body, NOW, WORKER_TIMINGS);
   if (result.kind === "invalid") return undefined;
@@ -43,7 +43,7 @@ test("a message that was altered in one place is accepted exactly when it is sti
   );
 });
 
-test("no damage to the text of a message makes the decoder accept what the rules refuse", () => {
+test("no damage to a message makes the decoder accept what is invalid", () => {
   const damage = fc.tuple(
     fc.nat(),
     fc.nat({ max: 3 }),
@@ -55,7 +55,7 @@ test("no damage to the text of a message makes the decoder accept what the rules
       const start = at % text.length;
       const body = text.slice(0, start) + replacement + text.slice(start + length);
 
-      // A key given twice is refused here, where JSON.parse takes the last.
+      // A key given twice is invalid here, where JSON.parse takes the last.
       expect([undefined, verdict(body, NOW)]).toContainEqual(decoded(body));
     }),
     { seed: SEED, numRuns: 1_500 },
@@ -76,7 +76,7 @@ test("nothing that is no message throws or is accepted", () => {
   );
 });
 
-test("an amount is taken as it is written, or refused: never scaled, rounded or guessed", () => {
+test("an amount is taken as it is written, or invalid: never scaled, rounded or guessed", () => {
   const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 1, maxLength: 20 });
   const literal = fc.oneof(
     fc.constantFrom(...STRANGE_NUMBERS),
@@ -108,14 +108,14 @@ test.each([
   `"amount":500,"amount":700`,
   `"amount":500,"amount":500.0`,
   `"amount":500,"\\u0061mount":700`,
-])("%s in one message is refused", (amounts) => {
+])("%s in one message is invalid", (amounts) => {
   const body = `{"id":"order-1","createdAt":"2026-11-29T11:59:00Z","currency":"jpy","customer":"cus_a","paymentMethod":"pm_a",${amounts}}`;
 
   expect(decoded(body)).toBeUndefined();
 });
 
 test.each([100, 3_000, 5_000, 100_000])(
-  "a body nested %i levels deep is refused, and throws nothing",
+  "a body nested %i levels deep is invalid, and throws nothing",
   (levels) => {
     const good = `"id":"order-1","createdAt":"2026-11-29T11:59:00Z","amount":80,"currency":"jpy","customer":"cus_a","paymentMethod":"pm_a"`;
     const deep = [
@@ -130,7 +130,7 @@ test.each([100, 3_000, 5_000, 100_000])(
   },
 );
 
-test("three layers of brokers are unwrapped, and four are refused", () => {
+test("three layers of brokers are unwrapped, and four are invalid", () => {
   const wrap = (message: string) => `{"detail-type":"Payment","detail":${message}}`;
   const body = `{"id":"order-1","createdAt":"2026-11-29T11:59:00Z","amount":80,"currency":"jpy","customer":"cus_a","paymentMethod":"pm_a"}`;
 

@@ -231,9 +231,14 @@ test.each<[string, string, string, Rule]>([
     "data_base64",
     "cloudevents_data",
   ],
-  ["an SNS message of text", '{"Type":"Notification","Message":"hi"}', "Message", "body_json"],
+  [
+    "an SNS message that is no JSON",
+    '{"Type":"Notification","Message":"hi"}',
+    "Message",
+    "body_json",
+  ],
   ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
-])("%s is refused", (_what, body, field, rule) => {
+])("%s is invalid", (_what, body, field, rule) => {
   expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field, rule } });
 });
 
@@ -285,7 +290,7 @@ test("a job of a thousand blanks and a letter is none, and one of two thousand l
 });
 
 test.each(["2", "1.0", "one", "1".repeat(2_000)])(
-  "the message attribute says version %s: refused",
+  "the message attribute says version %s: invalid",
   (version) => {
     expect(decode(BABEL_QUEUE, version)).toEqual({
       kind: "invalid",
@@ -314,7 +319,7 @@ test("the sender's trace goes with the message, if it is fit for a log", () => {
   }
 });
 
-test("the id of a refused message is told when it can be read", () => {
+test("the id of an invalid message is there when it can be read", () => {
   expect(decode({ ...PLAIN, amount: -1 })).toMatchObject({ messageId: "order-1001" });
   expect(decode({ ...PLAIN, id: "4242424242424242" })).not.toHaveProperty("messageId");
 });
@@ -340,7 +345,7 @@ test.each([
     "metadata.card",
     "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",
   ],
-])("a card number in %s is refused with what to send in its place", (field, sentence) => {
+])("a card number in %s is invalid, with what to send in its place", (field, sentence) => {
   expect(explainViolation({ field, rule: "card_number" })).toBe(sentence);
 });
 
@@ -350,7 +355,7 @@ test.each([
     "detail.meta.created_at",
     "detail.meta.created_at must be the sender's time in ms since 1970, such as 1795953600000.",
   ],
-])("a sender's time in %s that cannot be read is refused with one that can", (field, sentence) => {
+])("a sender's time in %s that cannot be read is invalid, with one that can", (field, sentence) => {
   expect(explainViolation({ field, rule: "sender_time" })).toBe(sentence);
 });
 

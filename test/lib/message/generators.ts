@@ -69,7 +69,7 @@ const payment = fc
   )
   .map((fields): Record<string, Json | undefined> => fields);
 
-// From just inside the memory to just inside a day ahead, with room for fractions.
+// From just inside the deduplication window to just inside a day ahead, with room for fractions.
 const sentAt = fc.integer({ min: NOW - 30 * 86_400_000 + 1_000, max: NOW + 86_400_000 - 1_000 });
 
 const rfc3339 = fc

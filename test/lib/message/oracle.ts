@@ -14,7 +14,7 @@ export const CURRENCIES = ["EUR", "USD", "JPY", "KWD", "CLP", "GBP", "SEK", "XAF
 const LITERAL = Symbol("literal");
 type Literal = { [LITERAL]: string };
 
-/** What must be charged for the body, or undefined when it must be refused. `now` is in epoch ms. */
+/** What must be charged for the body, or undefined when it is invalid. `now` is in epoch ms. */
 export function verdict(body: string, now: number): Valid | undefined {
   return message(parse(body), now, 0);
 }
@@ -111,7 +111,7 @@ function isWord(value: unknown, others: string): boolean {
   return [...value].every((char) => /^[a-zA-Z0-9]$/.test(char) || others.includes(char));
 }
 
-/** Whether a value is a text of 1 to `most` characters that UTF-8 and a form can carry. */
+/** Whether a value is a string of 1 to `most` characters that UTF-8 and a form can carry. */
 function isText(value: unknown, most: number): boolean {
   if (typeof value !== "string" || value === "" || value.includes("\u0000")) return false;
   const characters = [...value];
@@ -172,7 +172,7 @@ function holdsCardData(value: unknown): boolean {
 
 const hasCard = (text: string) => CARDS.some((card) => text.includes(card));
 
-/** The JSON value of a text; undefined when it is none. */
+/** The JSON value of a string; undefined when it is none. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text, (_key, value: unknown, context?: { source: string }): unknown =>
