@@ -7,8 +7,10 @@ const HELP = `npm run payments -- <command> [options]
 
 Looks after payments, local and in AWS.
 
+  overview            the queues now, and the results of the last 15 minutes by code
   send                puts payment messages into the queue
   status ID…          explains what became of a message, and where it is now
+  history ID…         shows each delivery of a message, and when it comes next
   dlq                 shows what is in the dead-letter queue, and why
   redrive             moves messages from the dead-letter queue back to the queue
   reconcile           compares the records with Stripe, both ways, and repairs records
@@ -38,7 +40,16 @@ Exit status
   130  interrupted
 `;
 
-const COMMANDS = new Set(["send", "status", "dlq", "redrive", "reconcile", "tail"]);
+const COMMANDS = new Set([
+  "overview",
+  "send",
+  "status",
+  "history",
+  "dlq",
+  "redrive",
+  "reconcile",
+  "tail",
+]);
 
 await runCommand(async () => {
   const [name, ...args] = process.argv.slice(2);

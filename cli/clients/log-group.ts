@@ -4,18 +4,46 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import type { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 
-/** Well within FilterLogEvents' five calls a second for an account and region. */
+/** Well within FilterLogEvents' five calls per second for an account and region. */
 const POLL_MS = 2_000;
 /** CloudWatch shows an event some seconds after it happened, and not in order. */
 const LATE_MS = 30_000;
 
-/** Only the lines that tell how a delivery ended have this field. */
+/** Only the lines of a delivery's result have this field. */
 const PATTERN = '{ $.decision = "*" }';
+
+type Event = { id: string; timestamp: number; line: string };
+
+/**
+ * Every line since `from` (epoch ms) that tells a delivery's result, page by page.
+ * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
+ */
+export async function* readLogGroup(
+  client: CloudWatchLogsClient,
+  logGroupName: string,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<Event> {
+  let nextToken: string | undefined;
+  do {
+    const { events = [], nextToken: next } = await client.send(
+      new FilterLogEventsCommand({
+        logGroupName,
+        startTime: from,
+        filterPattern: PATTERN,
+        ...(nextToken !== undefined && { nextToken }),
+      }),
+    );
+    for (const { eventId: id = "", timestamp = 0, message = "" } of events) {
+      yield { id, timestamp, line: message.trimEnd() };
+    }
+    nextToken = next;
+  } while (nextToken !== undefined && !signal.aborted);
+}
 
 /**
  * The lines since `sinceMs` (epoch ms), and those that come, until `signal` is aborted. Polls
  * FilterLogEvents, which costs nothing; CloudWatch's Live Tail is charged by the minute.
- * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
  */
 export async function* followLogGroup(
   client: CloudWatchLogsClient,
@@ -26,27 +54,21 @@ export async function* followLogGroup(
   const seen = new Map<string, number>();
   let from = sinceMs;
   while (!signal.aborted) {
-    let nextToken: string | undefined;
     let newest = from;
-    do {
-      const { events = [], nextToken: next } = await client.send(
-        new FilterLogEventsCommand({
-          logGroupName,
-          startTime: Math.max(sinceMs, from - LATE_MS),
-          filterPattern: PATTERN,
-          ...(nextToken !== undefined && { nextToken }),
-        }),
-      );
-      for (const { eventId = "", timestamp = 0, message = "" } of events) {
-        if (seen.has(eventId)) continue;
-        seen.set(eventId, timestamp);
-        newest = Math.max(newest, timestamp);
-        yield message.trimEnd();
-      }
-      nextToken = next;
-    } while (nextToken !== undefined && !signal.aborted);
+    const startTime = Math.max(sinceMs, from - LATE_MS);
+    for await (const { id, timestamp, line } of readLogGroup(
+      client,
+      logGroupName,
+      startTime,
+      signal,
+    )) {
+      if (seen.has(id)) continue;
+      seen.set(id, timestamp);
+      newest = Math.max(newest, timestamp);
+      yield line;
+    }
     from = newest;
-    for (const [eventId, timestamp] of seen) if (timestamp < from - LATE_MS) seen.delete(eventId);
+    for (const [id, timestamp] of seen) if (timestamp < from - LATE_MS) seen.delete(id);
     await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -1,11 +1,16 @@
 // payments dlq: what is in the dead-letter queue, and why.
 import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
-import { deadLetterQueueOf, groupByReason, readDeadLetters } from "../queue/dead-letters.ts";
+import {
+  deadLetterQueueOf,
+  groupByReason,
+  nameOf,
+  readDeadLetters,
+} from "../queue/dead-letters.ts";
 import type { DeadLetter } from "../queue/dead-letters.ts";
-import type { Depth, Peek } from "../queue/peek.ts";
-import { flag, readArguments } from "../terminal/arguments.ts";
+import type { Depth, Peek, Received } from "../queue/peek.ts";
+import { flag, readArguments, text } from "../terminal/arguments.ts";
 import { interruptSignal } from "../terminal/command.ts";
-import { plural, printJson, say } from "../terminal/print.ts";
+import { labeled, plural, printJson, say } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 
@@ -16,6 +21,10 @@ export const COMMAND = {
   options: {
     ...TARGET_OPTIONS,
     summary: flag("one paragraph per reason, with what helps"),
+    show: text(
+      "ID",
+      "this message's body with its values masked, and for a conflict the fields that differ; ID is its message id, or SQS's own",
+    ),
     json: flag("for scripts"),
   },
   notes: `
@@ -26,8 +35,10 @@ for its dashboard and its support.
 Nothing is consumed. SQS cannot be read without receiving: each message's receive count goes up by
 one, which does no harm in a dead-letter queue, and it is hidden while the command runs.
 
-Needs the dead-letter queue and the table. Other targets: payments --help.`,
+Needs the dead-letter queue and the table; --show asks Stripe about a conflict, if the secret is named.
+Other targets: payments --help.`,
   examples: [
+    "npm run payments -- dlq --show order-1",
     "npm run payments -- dlq --summary",
     "npm run payments -- dlq --stack PaymentWorker-prod",
     `npm run --silent payments -- dlq --json | jq -r '.messages[] | select(.reason == "conflict") | .messageId'`,
@@ -38,10 +49,27 @@ export async function run(args: string[]): Promise<void> {
   const { values } = readArguments(COMMAND, args);
   const target = await findTarget(values);
   const signal = interruptSignal();
-  const { letters, depth, peek } = await readDeadLetters(deadLetterQueueOf(target), signal);
+  const queue = deadLetterQueueOf(target);
+  const shown: { letter: DeadLetter; received: Received }[] = [];
+  const { letters, depth, peek } = await readDeadLetters(queue, signal, (letter, received) => {
+    const { messageId, sqsMessageId } = letter;
+    if (values.show === messageId || values.show === sqsMessageId) shown.push({ letter, received });
+  });
   const now = Date.now();
 
-  if (values.json) {
+  if (values.show !== undefined) {
+    if (shown.length === 0) {
+      say(`Not in the dead-letter queue: ${values.show}. payments status says where it is.`);
+      process.exitCode = 3;
+    }
+    // Loads Stripe's client, which the others do without.
+    const { detailsOf } = await import("../explain/show-letter.ts");
+    const details = await Promise.all(shown.map((one) => detailsOf(one, queue, target, now)));
+    if (values.json) printJson(details);
+    else
+      for (const { body, ...rest } of details)
+        console.log(`${labeled(Object.entries(rest))}\n\n${body}\n`);
+  } else if (values.json) {
     printJson({
       messages: letters.map((letter) => forScripts(letter, now, depth)),
       complete: peek.complete,
@@ -74,11 +102,6 @@ function summary(letters: DeadLetter[], now: number, depth: Depth): string {
     return `${plural(letters.length, "message")}   ${code}   oldest ${nameOf(oldest)}, ${age}\n  ${why}\n  ${next}`;
   });
   return `${groups.join("\n\n")}\n\n${plural(letters.length, "message")} in all.`;
-}
-
-/** The message id, or SQS's own for a body without a readable one. */
-export function nameOf({ messageId, sqsMessageId }: DeadLetter): string {
-  return messageId ?? `(no id) ${sqsMessageId}`;
 }
 
 /** SQS counts the retention from when the message was first sent, also in a dead-letter queue. */

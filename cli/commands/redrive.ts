@@ -3,7 +3,12 @@ import { styleText } from "node:util";
 
 import { sqsFor } from "../clients/clients.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
-import { deadLetterQueueOf, groupByReason, readDeadLetters } from "../queue/dead-letters.ts";
+import {
+  deadLetterQueueOf,
+  groupByReason,
+  nameOf,
+  readDeadLetters,
+} from "../queue/dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "../queue/dead-letters.ts";
 import { followUp } from "../queue/follow-up.ts";
 import type { FollowedUp } from "../queue/follow-up.ts";
@@ -16,7 +21,7 @@ import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
-import { nameOf, warnings } from "./dlq.ts";
+import { warnings } from "./dlq.ts";
 
 export const COMMAND = {
   name: "redrive",

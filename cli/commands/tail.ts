@@ -2,9 +2,9 @@
 import { styleText } from "node:util";
 
 import { describeLine } from "../../scripts/follow.ts";
-import { followFile } from "../clients/log-file.ts";
-import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
-import type { Target } from "../clients/target.ts";
+import { followLines, readResult } from "../clients/results.ts";
+import type { ResultLine } from "../clients/results.ts";
+import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
 import { flag, instant, readArguments, texts } from "../terminal/arguments.ts";
 import { interruptSignal } from "../terminal/command.ts";
 
@@ -37,39 +37,13 @@ export async function run(args: string[]): Promise<void> {
   const { since } = values;
   const target = await findTarget(values);
   const signal = interruptSignal();
-  const lines = target.local
-    ? followFile(target.local.logFile, signal)
-    : await followAws(target, since, signal);
+  const lines = await followLines(target, since, signal);
   const ids = new Set(values.id);
   for await (const line of lines) {
     const entry = readResult(line);
     if (!entry || Date.parse(entry.timestamp) < since) continue;
     if (ids.size > 0 && !ids.has(entry.messageId ?? "")) continue;
     process.stdout.write(`${values.json ? line : describe(line, entry)}\n`);
-  }
-}
-
-/** Loads the clients that the local stack's log does without. */
-async function followAws(target: Target, since: number, signal: AbortSignal) {
-  const name = need(target, "logGroup");
-  const [{ CloudWatchLogsClient }, { regionOf }, { followLogGroup }] = await Promise.all([
-    import("@aws-sdk/client-cloudwatch-logs"),
-    import("../clients/clients.ts"),
-    import("../clients/log-group.ts"),
-  ]);
-  return followLogGroup(new CloudWatchLogsClient(regionOf(target)), name, since, signal);
-}
-
-type ResultLine = { timestamp: string; messageId?: string };
-
-/** The line of a delivery's result; undefined for any other. */
-function readResult(line: string): ResultLine | undefined {
-  try {
-    const entry = JSON.parse(line) as (Partial<ResultLine> & { decision?: unknown }) | null;
-    if (typeof entry?.decision !== "string" || entry.timestamp === undefined) return undefined;
-    return { ...entry, timestamp: entry.timestamp };
-  } catch {
-    return undefined;
   }
 }
 

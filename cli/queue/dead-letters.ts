@@ -74,16 +74,22 @@ export async function reasonsFor(
   });
 }
 
-/** Everything in the dead-letter queue, oldest first. Nothing is consumed. */
+/** Everything in the dead-letter queue, oldest first. Nothing is consumed. `keep` sees each body. */
 export async function readDeadLetters(
   queue: DeadLetterQueue,
   signal: AbortSignal,
+  keep?: (letter: DeadLetter, received: Received) => void,
 ): Promise<{ letters: DeadLetter[]; depth: Depth; peek: Peek }> {
   const depth = await depthOf(queue.sqs, queue.url);
   const letters: DeadLetter[] = [];
   const expected = { messages: depth.visible };
   const peek = await peekAt(queue.sqs, queue.url, expected, signal, async (batch) => {
-    letters.push(...(await reasonsFor(queue, batch, Date.now())));
+    const some = await reasonsFor(queue, batch, Date.now());
+    letters.push(...some);
+    for (const [index, received] of batch.entries()) {
+      const letter = some[index];
+      if (letter) keep?.(letter, received);
+    }
     return { disposed: new Set(), enough: false };
   });
   return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, peek };
@@ -107,4 +113,9 @@ export function groupByReason(letters: readonly DeadLetter[]): Group[] {
       return oldest ? [{ code, why: oldest.why, next: oldest.next, letters, oldest }] : [];
     })
     .toSorted((a, b) => b.letters.length - a.letters.length);
+}
+
+/** The message id, or SQS's own for a body without a readable one. */
+export function nameOf({ messageId, sqsMessageId }: DeadLetter): string {
+  return messageId ?? `(no id) ${sqsMessageId}`;
 }

@@ -23,8 +23,8 @@ export function labeled(
     .join("\n");
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
 /** To the person at the terminal; stdout is the result's alone. */

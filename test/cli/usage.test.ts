@@ -42,6 +42,7 @@ test.each([
     "--resume keeps the period that it began with",
   ],
   ["status", [], "Name at least one message id."],
+  ["history", [], "Name at least one message id."],
   ["status", [" "], "A message id is empty: set it first."],
   ["send", ["--id", "a", "--count", "2"], "--id with --count would give several messages one id"],
   ["send", ["--file", "nowhere.json"], "--file nowhere.json cannot be read: ENOENT"],
@@ -69,7 +70,7 @@ test.each([
   await expect(run("send", ["--file", join(folder, name)])).rejects.toThrow(sentence);
 });
 
-test.each(["send", "status", "dlq", "redrive", "reconcile", "tail"])(
+test.each(["overview", "send", "status", "history", "dlq", "redrive", "reconcile", "tail"])(
   "the help of %s has examples that run as printed, within 100 columns",
   async (name) => {
     const { COMMAND } = await load(name);
