@@ -1,9 +1,12 @@
 // A function and what triggers it, started and stopped together. A list of these is what a stack runs.
 import { startQueueSource } from "./event-source/queue-source.ts";
 import type { EventSource, QueueSourceSettings } from "./event-source/queue-source.ts";
+import { startStreamSource } from "./event-source/stream-source.ts";
+import type { StreamSourceSettings } from "./event-source/stream-source.ts";
 import { startFunction } from "./function-host/function.ts";
 import type { LambdaFunction } from "./function-host/function.ts";
 import type { StackEvent } from "./stack-event.ts";
+import type { ChangeLog } from "./table/change-log.ts";
 
 /** A function as a stack is asked for it. */
 export type FunctionSpec = {
@@ -13,7 +16,7 @@ export type FunctionSpec = {
   timeoutMs: number;
   /** Its own variables, on top of those that point it at the stack. */
   env: Record<string, string>;
-  trigger: QueueTrigger;
+  trigger: QueueTrigger | StreamTrigger;
 };
 
 /** A queue of the function's own, with a dead-letter queue named `<queue>-dlq`. */
@@ -24,6 +27,9 @@ export type QueueTrigger = QueueSourceSettings & {
   maxReceiveCount: number;
 };
 
+/** The stream of the records table. */
+export type StreamTrigger = StreamSourceSettings & { type: "stream" };
+
 export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision" | "kill"> & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
@@ -32,15 +38,28 @@ export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision
   stop(graceMs?: number): Promise<void>;
 };
 
+type Code = Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">;
+
 /** Hosts a function whose events come from a queue, wherever that queue is. */
 export function hostOnQueue(
-  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
+  { bundle, timeoutMs, env }: Code,
   queue: { queueUrl: string; queueArn: string; endpoint: string },
   settings: QueueSourceSettings,
   publish: (event: StackEvent) => void = () => {},
 ): HostedFunction {
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);
   return host(lambda, env, startQueueSource(queue, settings, lambda, publish));
+}
+
+/** Hosts a function whose events are the changes of a table. */
+export function hostOnStream(
+  { bundle, timeoutMs, env }: Code,
+  changes: ChangeLog,
+  settings: StreamSourceSettings,
+  publish: (event: StackEvent) => void = () => {},
+): HostedFunction {
+  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
+  return host(lambda, env, startStreamSource(changes, settings, lambda, publish));
 }
 
 function host(

@@ -1,7 +1,7 @@
 // How the payment worker is deployed on a laptop.
 import { fileURLToPath } from "node:url";
 
-import type { FunctionSpec } from "./hosted-function.ts";
+import type { FunctionSpec, QueueTrigger } from "./hosted-function.ts";
 
 /** What the deployment decides about the worker. */
 export type WorkerSettings = {
@@ -47,7 +47,7 @@ const BUNDLE = fileURLToPath(new URL("../dist/payment-worker/index.js", import.m
 export function paymentWorker(
   settings: Partial<WorkerSettings> = {},
   bundle: string = BUNDLE,
-): FunctionSpec {
+): FunctionSpec & { trigger: QueueTrigger } {
   const { functionTimeoutMs, env, ...trigger } = { ...LOCAL_WORKER, ...settings };
   return {
     name: "payment-worker",

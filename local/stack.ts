@@ -4,17 +4,19 @@ import { existsSync } from "node:fs";
 
 import { createFeed } from "./feed.ts";
 import type { Feed } from "./feed.ts";
-import { hostOnQueue } from "./hosted-function.ts";
-import type { FunctionSpec, HostedFunction } from "./hosted-function.ts";
+import { hostOnQueue, hostOnStream } from "./hosted-function.ts";
+import type { FunctionSpec, HostedFunction, QueueTrigger } from "./hosted-function.ts";
 import { paymentWorker } from "./payment-worker.ts";
 import type { Queues, QueueServer } from "./queue/server.ts";
 import { startServers } from "./servers.ts";
 import type { ServerOptions, Servers } from "./servers.ts";
 import type { StackEvent } from "./stack-event.ts";
 
+type QueueFunction = FunctionSpec & { trigger: QueueTrigger };
+
 export type StackOptions = ServerOptions & {
   /** The payment worker as LOCAL_WORKER has it when absent; `stack.worker` is the first. */
-  functions?: readonly [FunctionSpec, ...FunctionSpec[]];
+  functions?: readonly [QueueFunction, ...FunctionSpec[]];
 };
 
 export type Stack = Servers & {
@@ -33,8 +35,6 @@ export type Stack = Servers & {
   drained(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 };
-
-type Running = { hosted: HostedFunction; queues: Queues };
 
 const DRAIN_POLL_MS = 20;
 
@@ -59,28 +59,31 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   try {
     const servers = await startServers(options, feed.publish, (stopOne) => started.push(stopOne));
-    const start = async (spec: FunctionSpec): Promise<Running> => {
-      const running = await startOne(spec, servers, feed.publish);
-      started.push(() => running.hosted.stop());
-      return running;
-    };
-    const [first, ...others] = specs;
-    const worker = await start(first);
-    const all = [worker];
-    for (const spec of others) all.push(await start(spec));
+    const functions: HostedFunction[] = [];
+    const allQueues: Queues[] = [];
+    for (const spec of specs) {
+      const queues = await createQueues(spec, servers);
+      const hosted = startOne(spec, servers, queues, feed.publish);
+      started.push(() => hosted.stop());
+      functions.push(hosted);
+      if (queues) allQueues.push(queues);
+    }
+    const [worker] = functions;
+    const [queues] = allQueues;
+    if (!worker || !queues) throw new Error("Bug! The first function has no queue.");
 
     return {
       ...servers,
       feed,
-      functions: all.map(({ hosted }) => hosted),
-      worker: worker.hosted,
-      queues: worker.queues,
+      functions,
+      worker,
+      queues,
       async drained(timeoutMs) {
         const giveUpAt = performance.now() + timeoutMs;
-        for (const { hosted, queues } of all) {
-          await emptied(servers.queue, queues.queueUrl, timeoutMs, giveUpAt);
-          await hosted.idle();
+        for (const { queueUrl } of allQueues) {
+          await emptied(servers.queue, queueUrl, timeoutMs, giveUpAt);
         }
+        for (const hosted of functions) await hosted.idle();
       },
       stop,
     };
@@ -90,13 +93,22 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
+async function createQueues(
+  { trigger }: FunctionSpec,
+  { queue }: Servers,
+): Promise<Queues | undefined> {
+  return trigger.type === "queue"
+    ? queue.createQueues({ name: trigger.queue, ...trigger })
+    : undefined;
+}
+
 /** Points a function at the servers and starts it with what triggers it. */
-async function startOne(
+function startOne(
   spec: FunctionSpec,
   { table, tableName, queue, stripe }: Servers,
+  queues: Queues | undefined,
   publish: (event: StackEvent) => void,
-): Promise<Running> {
-  const queues = await queue.createQueues({ name: spec.trigger.queue, ...spec.trigger });
+): HostedFunction {
   const env = {
     AWS_LAMBDA_FUNCTION_NAME: spec.name,
     AWS_REGION: "us-east-1",
@@ -105,13 +117,18 @@ async function startOne(
     AWS_ENDPOINT_URL_DYNAMODB: table.url,
     AWS_ENDPOINT_URL_SQS: queue.url,
     RECORDS_TABLE: tableName,
-    QUEUE_URL: queues.queueUrl,
+    ...(queues && { QUEUE_URL: queues.queueUrl }),
     STRIPE_API_BASE: stripe.url,
     STRIPE_API_KEY: "sk_test_local",
     ...spec.env,
   };
-  const at = { ...queues, endpoint: queue.url };
-  return { hosted: hostOnQueue({ ...spec, env }, at, spec.trigger, publish), queues };
+  const code = { ...spec, env };
+  const { trigger } = spec;
+  if (trigger.type === "stream") {
+    return hostOnStream(code, table.changes(tableName), trigger, publish);
+  }
+  if (!queues) throw new Error("Bug! The queue of a function was not created.");
+  return hostOnQueue(code, { ...queues, endpoint: queue.url }, trigger, publish);
 }
 
 async function emptied(

@@ -33,9 +33,10 @@ export type Deliveries = {
   isSlow: () => boolean;
 };
 
-/** `idOf` reads a body's message id. */
+/** The deliveries to one function. `idOf` reads a body's message id. */
 export function followDeliveries(
   feed: Feed<StackEvent>,
+  functionName: string,
   idOf: (body: string) => string,
 ): Deliveries {
   const byMessage = new Map<string, Delivery[]>();
@@ -92,12 +93,15 @@ export function followDeliveries(
 
   feed.subscribe(
     handle<StackEvent>({
-      invoked: start,
-      responded({ requestId, failures }) {
-        isSlow = false;
+      invoked(event) {
+        if (event.function === functionName) start(event);
+      },
+      responded({ requestId, failures, ...event }) {
+        if (event.function === functionName) isSlow = false;
         answer(requestId, (sqsId) => !failures.includes(sqsId));
       },
-      failed({ requestId, reason, message }) {
+      failed({ requestId, reason, message, ...event }) {
+        if (event.function !== functionName) return;
         isSlow = true;
         if (reason === "crash" && message.includes("SIGKILL")) kills += 1;
         answer(requestId, () => false);

@@ -65,7 +65,11 @@ export async function openHarness(timings: Timings): Promise<Harness> {
   return {
     stack,
     sqs,
-    deliveries: followDeliveries(stack.feed, (body) => bodies.get(body)?.id ?? body),
+    deliveries: followDeliveries(
+      stack.feed,
+      stack.worker.name,
+      (body) => bodies.get(body)?.id ?? body,
+    ),
     sent: () => sent,
     async send(message) {
       bodies.set(message.body, message);

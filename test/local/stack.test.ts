@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, onTestFinished, test } from "vitest";
 
 import { violations } from "../../lib/timing/payments.ts";
@@ -227,4 +229,60 @@ test("the feed names a message whose visibility was changed, and one that became
     how: "exited with error: signal: SIGKILL",
     wasBusy: true,
   });
+});
+
+test("a stack runs any function of its list, each with its own trigger, output and kill", async () => {
+  const worker = paymentWorker({}, SCRIPTED);
+  const stack = await prepare({
+    functions: [
+      worker,
+      {
+        ...worker,
+        name: "second-queue",
+        env: { COLOR: "green" },
+        trigger: { ...worker.trigger, queue: "other" },
+      },
+      {
+        ...worker,
+        name: "record-watcher",
+        trigger: { type: "stream", batchSize: 10, retryAttempts: 1, retryPauseMs: 0 },
+      },
+    ],
+  });
+  const lines: Record<string, string[]> = {};
+  stack.feed.subscribe(
+    handle<StackEvent>({ log: (log) => void (lines[log.function] ??= []).push(log.line) }),
+  );
+  const [, second, watcher] = stack.functions;
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint: stack.table.url,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    }),
+  );
+
+  await send(stack, { do: "printEvent" });
+  await clientOf(stack).send(
+    new SendMessageCommand({
+      QueueUrl: second?.env["QUEUE_URL"],
+      MessageBody: JSON.stringify({ do: "printEvent", to: "second" }),
+    }),
+  );
+  await client.send(new PutCommand({ TableName: stack.tableName, Item: { messageId: "a" } }));
+  await stack.drained(20_000);
+
+  const bodies = (name: string) =>
+    (lines[name] ?? []).flatMap((line) =>
+      (JSON.parse(line) as { Records: { body?: string; eventName?: string }[] }).Records.map(
+        ({ body, eventName }) => body ?? eventName,
+      ),
+    );
+  expect(bodies("payment-worker")).toEqual(['{"do":"printEvent"}']);
+  expect(bodies("second-queue")).toEqual(['{"do":"printEvent","to":"second"}']);
+  expect(bodies("record-watcher")).toEqual(["INSERT"]);
+  expect(second?.env).toMatchObject({ COLOR: "green", AWS_LAMBDA_FUNCTION_NAME: "second-queue" });
+  expect(watcher?.env).not.toHaveProperty("QUEUE_URL");
+  expect(watcher?.kill()).toHaveLength(1);
+  expect(second?.kill()).toHaveLength(1);
 });
