@@ -31,8 +31,9 @@ test("the demo charges every payment once, loses none, and really meets every fa
     once(child, "close"),
   ]);
 
+  // On a busy machine the second worker can come too late: then another message has its turn.
   expect(stdout.trim().split("\n").at(-1)).toMatch(
-    /^30 messages, \d+ deliveries, 28 charges, 0 double charges, 0 lost messages$/,
+    /^(30 messages, \d+ deliveries, 28|31 messages, \d+ deliveries, 29|32 messages, \d+ deliveries, 30) charges, 0 double charges, 0 lost messages$/,
   );
   expect({ code: code as number, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).not.toContain("\u001b[");
