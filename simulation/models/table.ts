@@ -52,10 +52,11 @@ export function createTable(settings: TableSettings): Table {
     return found;
   };
 
-  function write(kind: WriteKind, key: string, input: WriteInput): object {
+  /** `put` is the item of a put: it need not be converted back. */
+  function write(kind: WriteKind, key: string, input: WriteInput, put?: Item): object {
     const before = find(key);
     const typed = stepped(writeOf(kind, input, keyNames), before?.typed);
-    const after = typed && { typed, plain: plainItem(typed) };
+    const after = typed && { typed, plain: put ? { ...put } : plainItem(typed) };
     onWrite?.(before?.plain, after?.plain);
     if (after) stored.set(key, after);
     else stored.delete(key);
@@ -76,7 +77,7 @@ export function createTable(settings: TableSettings): Table {
     apply(command) {
       if (command instanceof PutCommand) {
         const { Item = {} } = command.input;
-        return write("Put", String(Item[partitionKey]), typedInput(command.input));
+        return write("Put", String(Item[partitionKey]), typedInput(command.input), Item);
       }
       if (command instanceof UpdateCommand || command instanceof DeleteCommand) {
         const kind = command instanceof UpdateCommand ? "Update" : "Delete";
