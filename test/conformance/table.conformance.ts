@@ -1,8 +1,11 @@
 // The table's scenarios against DynamoDB as others imitate it.
 
+import { randomUUID } from "node:crypto";
+
 import { afterAll, beforeAll, describe } from "vitest";
 
 import { conform } from "./conform.ts";
+import { changeScenarios } from "./scenarios/changes.ts";
 import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
 import type { TableSubject } from "./scenarios/table.ts";
@@ -10,6 +13,7 @@ import { transactionScenarios } from "./scenarios/transactions.ts";
 import { startMinistack, startMoto } from "./servers/aws.ts";
 import { createRecordsTable } from "./servers/clients.ts";
 import type { ExternalServer } from "./servers/process.ts";
+import { readStream } from "./servers/streams.ts";
 
 const singleWrites = [...tableScenarios, ...recordScenarios];
 
@@ -20,13 +24,23 @@ const oneAtATime = ({ name }: { name: string }) => !name.includes("at once");
 
 const IGNORES_TOKENS = "executes it: moto ignores the token";
 const moto = {
-  "a repeat with the same token succeeds and writes nothing": IGNORES_TOKENS,
-  "the same token with other parameters is refused, and writes nothing": IGNORES_TOKENS,
+  transactions: {
+    "a repeat with the same token succeeds and writes nothing": IGNORES_TOKENS,
+    "the same token with other parameters is refused, and writes nothing": IGNORES_TOKENS,
+  },
+  changes: { "a write that changes nothing makes no record": "makes a MODIFY of two equal images" },
 };
+const ministack = { transactions: {}, changes: {} };
 
 describe.each([
   { name: "moto", start: startMoto, asked: oneAtATime, differences: moto, alone: true },
-  { name: "ministack", start: startMinistack, asked: () => true, differences: {}, alone: false },
+  {
+    name: "ministack",
+    start: startMinistack,
+    asked: () => true,
+    differences: ministack,
+    alone: false,
+  },
 ])("$name", ({ start, asked, differences, alone }) => {
   let server: ExternalServer;
   let table: TableSubject;
@@ -38,5 +52,17 @@ describe.each([
   afterAll(() => server?.stop());
 
   conform(singleWrites.filter(asked), () => table);
-  conform(transactionScenarios.filter(asked), () => table, differences, { alone });
+  conform(transactionScenarios.filter(asked), () => table, differences.transactions, { alone });
+  conform(
+    changeScenarios,
+    async () => {
+      const tableName = `stream-${randomUUID()}`;
+      const subject = await createRecordsTable(server.url, tableName, {
+        StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+      });
+      return { ...subject, records: () => readStream(server.url, tableName) };
+    },
+    differences.changes,
+    { alone },
+  );
 });

@@ -6,6 +6,7 @@ import { startTable } from "../../local/table/server.ts";
 import type { TableServer } from "../../local/table/server.ts";
 import { createTable } from "../../simulation/models/table.ts";
 import { conform } from "./conform.ts";
+import { changeScenarios } from "./scenarios/changes.ts";
 import { expiryScenarios } from "./scenarios/expiry.ts";
 import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
@@ -27,6 +28,10 @@ describe("the local table", () => {
   afterAll(() => server.stop());
 
   conform([...SCENARIOS, ...transactionScenarios], () => table);
+  conform(changeScenarios, () => ({
+    ...table,
+    records: async () => server.changes(table.tableName).after(undefined),
+  }));
   conform(expiryScenarios, () => ({
     ...table,
     tableName: "expiring",

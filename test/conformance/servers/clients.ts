@@ -1,6 +1,7 @@
 // AWS clients for a server on this machine.
 
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from "@aws-sdk/client-dynamodb";
+import type { CreateTableCommandInput } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
@@ -16,12 +17,17 @@ export function sqsClient(endpoint: string): SQSClient {
   return new SQSClient({ ...local(endpoint), useQueueUrlAsEndpoint: false });
 }
 
-/** Makes a table with the key `messageId`, as deployed. */
-export async function createRecordsTable(endpoint: string): Promise<TableSubject> {
+/** Makes a table with the key `messageId`, as deployed; `stream` is the part of CreateTable that switches
+ * its stream on, where that must be asked for. */
+export async function createRecordsTable(
+  endpoint: string,
+  tableName = "records",
+  stream: Partial<CreateTableCommandInput> = {},
+): Promise<TableSubject> {
   const dynamoDb = new DynamoDBClient(local(endpoint));
-  const tableName = "records";
   await dynamoDb.send(
     new CreateTableCommand({
+      ...stream,
       TableName: tableName,
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
