@@ -1,3 +1,5 @@
+// What the local queue adds to SQS's own behavior, which test/conformance holds it to.
+
 import {
   ChangeMessageVisibilityBatchCommand,
   ChangeMessageVisibilityCommand,
@@ -89,31 +91,6 @@ test("a client that knows only the queue URL reaches the queue", async () => {
   await client.send(send(queueUrl, "hello"));
 
   expect(bodies(await queue.messages(queueUrl))).toEqual(["hello"]);
-});
-
-test("a message that is not deleted comes back with its receives counted, and then goes to the dead-letter queue", async () => {
-  const { queue, queueUrl, dlqUrl, client } = await startedQueue();
-  const { MessageId } = await client.send(send(queueUrl, "hello"));
-  const receive = (url: string) =>
-    client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: url,
-        VisibilityTimeout: 0,
-        MessageSystemAttributeNames: ["ApproximateReceiveCount"],
-      }),
-    );
-
-  const first = await receive(queueUrl);
-  const second = await receive(queueUrl);
-  const dead = await receive(dlqUrl);
-
-  expect(first.Messages?.[0]).toMatchObject({
-    MessageId,
-    Attributes: { ApproximateReceiveCount: "1" },
-  });
-  expect(second.Messages).toBeUndefined();
-  expect(dead.Messages?.[0]).toMatchObject({ MessageId, Body: "hello" });
-  expect(await queue.depth(queueUrl)).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
 });
 
 test("looking at a queue shows each message's state and changes nothing", async () => {
@@ -222,21 +199,6 @@ test("in a batch only the entries with an invented receipt handle are refused", 
   expect(await queue.messages(queueUrl)).toEqual([]);
 });
 
-test("deleting a message a second time is done, as in SQS", async () => {
-  const { queueUrl, client } = await startedQueue();
-  await client.send(send(queueUrl, "hello"));
-  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
-  const deletion = new DeleteMessageCommand({
-    QueueUrl: queueUrl,
-    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
-  });
-
-  await client.send(deletion);
-  const again = await client.send(deletion);
-
-  expect(again.$metadata.httpStatusCode).toBe(200);
-});
-
 test("the log tells each request's action, queue, messages and how it ended", async () => {
   const { queue, queueUrl, client } = await startedQueue();
   const startedMs = Date.now();
@@ -293,46 +255,6 @@ test("the log tells each request's action, queue, messages and how it ended", as
     DeleteMessage: 1,
     ListQueues: 1,
   });
-});
-
-test("a delete that is dropped before leaves the message, one dropped after has taken it", async () => {
-  const { queue, queueUrl, client } = await startedQueue();
-  const before = queue.faults.add({ operation: "DeleteMessage" }, { kind: "dropBefore" });
-  const after = queue.faults.add({ operation: "DeleteMessage" }, { kind: "dropAfter" });
-  await client.send(send(queueUrl, "hello"));
-  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
-  const deletion = new DeleteMessageCommand({
-    QueueUrl: queueUrl,
-    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
-  });
-
-  const first = await failureOf(client.send(deletion));
-  const left = bodies(await queue.messages(queueUrl));
-  const second = await failureOf(client.send(deletion));
-
-  expect([first["code"], second["code"]]).toEqual(["ECONNRESET", "ECONNRESET"]);
-  expect(left).toEqual(["hello"]);
-  expect(await queue.messages(queueUrl)).toEqual([]);
-  expect([before.happened(), after.happened()]).toEqual([1, 1]);
-});
-
-test("a change of visibility that is dropped before has not changed it", async () => {
-  const { queue, queueUrl, client } = await startedQueue();
-  queue.faults.add({ operation: "ChangeMessageVisibility" }, { kind: "dropBefore" });
-  await client.send(send(queueUrl, "hello"));
-  const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
-  const release = new ChangeMessageVisibilityCommand({
-    QueueUrl: queueUrl,
-    ReceiptHandle: Messages?.[0]?.ReceiptHandle,
-    VisibilityTimeout: 0,
-  });
-
-  await failureOf(client.send(release));
-  const held = await queue.depth(queueUrl);
-  await client.send(release);
-
-  expect(held).toEqual({ visible: 0, inFlight: 1, delayed: 0 });
-  expect(await queue.depth(queueUrl)).toEqual({ visible: 1, inFlight: 0, delayed: 0 });
 });
 
 test("a fault can be armed for one message by its body", async () => {
