@@ -93,12 +93,17 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
     },
   },
   {
-    name: "a Card, a Source and a customer whose id the account chose can be charged",
+    name: "a Card, a Source and a customer whose id the account chose can be charged and found",
     source: CREATE,
     async run(stripe) {
+      const customer = "ada+1@example.com";
       for (const payment_method of ["card_1Ada", "src_1Ada"]) {
-        const answer = create(stripe, payment_method, { payment_method, customer: "user-42" });
-        expect(await answer).toMatchObject(outcome("succeeded"));
+        const created = await answerOf(
+          create(stripe, payment_method, { payment_method, customer }),
+        );
+
+        expect(created).toMatchObject(outcome("succeeded"));
+        expect(await answerOf(find(stripe, payment_method, { customer }))).toEqual(created);
       }
     },
   },

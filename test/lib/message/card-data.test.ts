@@ -63,6 +63,7 @@ const WRITINGS: [how: string, write: (printed: string) => string][] = [
   ["in a sentence", (card) => `order 7 paid with ${card}, 12/29 123`],
   ["in brackets", (card) => `(${card.replaceAll(" ", "-")})`],
   ["glued to a word", (card) => `card${card}`],
+  ["behind a dot", (card) => `No.${card.replaceAll(" ", "")}`],
   ["in an id", (card) => `order-${card.replaceAll(" ", "")}-1`],
   ["in a word", (card) => `order${card.replaceAll(" ", "")}x`],
 ];
