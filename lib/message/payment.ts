@@ -22,7 +22,7 @@ type Check<T> = { rule: Rule; read: (value: unknown) => T | undefined };
 
 const CURRENCIES = new Set(Intl.supportedValuesOf("currency")); // ISO 4217, as ICU knows it
 
-// Stripe counts the characters of a string as JSON Schema counts its maxLength, in code points:
+// Stripe describes lengths as maxLength of JSON Schema, which counts code points:
 // https://github.com/stripe/openapi. A lone surrogate or a NUL would not reach Stripe as sent.
 const isText = (value: unknown, pattern: RegExp, maxLength: number): value is string =>
   isString(value, pattern, 2 * maxLength) && value.isWellFormed() && !value.includes("\0");

@@ -105,7 +105,7 @@ describe("moto", () => {
 
     const body = await receiveBody();
     expect(JSON.parse(body)).toMatchObject({ Type: "Notification" });
-    expect(decode(body)).toEqual({
+    expect(decode(body)).toMatchObject({
       kind: "message",
       message: { id: "order-sns", payment: PAYMENT },
     });
@@ -120,7 +120,7 @@ describe("moto", () => {
 
     const body = await receiveBody();
     expect(JSON.parse(body)).toMatchObject({ "detail-type": "Payment" });
-    expect(decode(body)).toEqual({
+    expect(decode(body)).toMatchObject({
       kind: "message",
       message: { id: "order-eb", payment: PAYMENT },
     });

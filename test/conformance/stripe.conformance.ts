@@ -1,6 +1,7 @@
 // The worker's requests against stripe-mock, and the local Stripe's answers against Stripe's own
 // description of its API.
 
+import { Ajv } from "ajv";
 import type { ValidateFunction } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -126,6 +127,26 @@ describe("the local Stripe", () => {
     expect(shapes.error.errors).toBeNull();
     expect(answer.status).toBe(status);
   });
+
+  // JSON Schema counts code points.
+  test.each([
+    ["description", "é".repeat(1_000), "é".repeat(1_001)],
+    ["description", "😀".repeat(1_000), "😀".repeat(1_001)],
+    ["statement_descriptor_suffix", "X".repeat(22), "X".repeat(23)],
+  ])(
+    "takes a %s as long as Stripe's description allows, and no longer",
+    async (name, fits, long) => {
+      const { schema } =
+        stripeDescription().paths["/v1/payment_intents"].post.requestBody.content[
+          "application/x-www-form-urlencoded"
+        ];
+      const allows = new Ajv({ strict: false }).compile(schema.properties[name] as object);
+
+      expect([allows(fits), allows(long)]).toEqual([true, false]);
+      expect(await post(server.url, form({ [name]: fits }))).toMatchObject({ status: 200 });
+      expect(await post(server.url, form({ [name]: long }))).toMatchObject({ status: 400 });
+    },
+  );
 
   test("pages of its list hold PaymentIntents in Stripe's shape", async () => {
     await post(server.url, form());

@@ -96,6 +96,8 @@ test.each([
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242-01", "is a span of a trace"],
   ["4242 4242 4242 7b3f9c2ae41d4f889b2a1c0d5e6f7a8b 4242", "has an identifier in it"],
   ["0.4242424242424242", "is a fraction"],
+  ["4242.424242424242", "is a decimal"],
+  ["378 2822 4631 0005", "is grouped as no card is"],
   ["4006381333931", "is an EAN"],
   ["4006381000093", "is an EAN that passes the Luhn check"],
   ["CH4758517812865707049", "is an IBAN"],
