@@ -1,7 +1,7 @@
-// node bench/reconcile.ts [records]: how long `payments reconcile` takes and how much memory, over so many
-// records (200,000) and PaymentIntents, half a day of them, with a few that do not fit. Once as it is, and
-// once with a heap too small for them: V8 lets garbage lie where there is room, so only that shows what
-// a reconciliation needs.
+// node bench/reconcile.ts [records]: how long `payments reconcile` takes and how much memory it needs, over
+// that many records (200,000) and PaymentIntents of half a day, with a few differences. Once as it is, and
+// once with a heap too small for them: V8 leaves garbage where there is room, so only the second run shows
+// what a reconciliation needs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -74,7 +74,7 @@ try {
     );
   }
   console.log(
-    `Limits: one machine runs the reconciliation, the table and Stripe; at Stripe's default pace of 5 requests a second instead of 100, ${Math.ceil(count / 100 / 5 / 60)} min more.`,
+    `Limits: one machine runs the reconciliation, the table and Stripe; at the default pace of 5 requests per second instead of 100, ${Math.ceil(count / 100 / 5 / 60)} min more.`,
   );
 } finally {
   await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
@@ -158,7 +158,7 @@ function createIntent(agent: Agent, n: number): Promise<string> {
   });
 }
 
-/** A record for each; the first STUCK + UNRECORDED are claims that nobody holds. */
+/** A record for each; the first STUCK + UNRECORDED are expired claims. */
 async function record(intents: readonly string[]): Promise<void> {
   const client = DynamoDBDocumentClient.from(
     new DynamoDBClient({

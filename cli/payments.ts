@@ -81,7 +81,7 @@ await runCommand(async () => {
   }
 });
 
-/** What AWS or Stripe said, as a sentence: a stack trace of their clients helps nobody. */
+/** What AWS or Stripe answered, as a sentence: a stack trace of their clients is no help. */
 function explainFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { name, message } = error;

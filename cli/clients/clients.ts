@@ -1,5 +1,5 @@
-// The clients that reach a target's queues and table: in AWS by the SDK's own settings, on this machine
-// by their endpoints. What fewer commands need has files of its own: a client takes a while to load.
+// The clients of a target's queues and table: in AWS by the SDK's own settings, on this machine by their
+// endpoints. Clients that few commands need have files of their own, because each takes a while to load.
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -24,7 +24,7 @@ export function sqsFor(queueUrl: string): SQSClient {
   return new SQSClient({ endpoint: url.origin, ...LOCAL });
 }
 
-/** Whether the queue is on this machine, where no message costs anybody anything. */
+/** Whether the queue is on this machine, where no message takes real money. */
 export function isLocal(queueUrl: string): boolean {
   return ["127.0.0.1", "localhost", "[::1]"].includes(URL.parse(queueUrl)?.hostname ?? "");
 }

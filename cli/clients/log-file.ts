@@ -1,4 +1,4 @@
-// The lines of a log file, as they are written.
+// The lines of a log file as they are written.
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -1,4 +1,4 @@
-// The worker's lines from CloudWatch Logs, as they come.
+// The worker's lines in CloudWatch Logs: those so far, or as they come.
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
@@ -6,7 +6,7 @@ import type { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 
 /** Well within FilterLogEvents' five calls per second for an account and region. */
 const POLL_MS = 2_000;
-/** CloudWatch shows an event some seconds after it happened, and not in order. */
+/** CloudWatch shows events seconds late, and not in order. */
 const LATE_MS = 30_000;
 
 /** Only the lines of a delivery's result have this field. */
@@ -15,7 +15,7 @@ const PATTERN = '{ $.decision = "*" }';
 type Event = { id: string; timestamp: number; line: string };
 
 /**
- * Every line since `from` (epoch ms) that tells a delivery's result, page by page.
+ * The lines of deliveries' results since `from` (epoch ms), page by page.
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
  */
 export async function* readLogGroup(

@@ -1,4 +1,4 @@
-// Stripe, as the target's worker reaches it.
+// Stripe, as the worker of the target reaches it.
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 
@@ -21,7 +21,7 @@ export type StripeAccess = {
 
 /**
  * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret. `retries`
- * is how often a call is repeated that Stripe did not answer: calls only read, so that harms nobody.
+ * is how often an unanswered call is repeated, which is safe: every call only reads.
  * Take it with `using`.
  *
  * @throws UsageError when the target names no secret

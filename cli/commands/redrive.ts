@@ -53,7 +53,7 @@ A redrive is always safe. The message id is the sender's and stays the same, wha
 message: what has an outcome is acknowledged without a call to Stripe; what was charged without a
 record is found by the same idempotency key, and after the key window by a lookup before any charge;
 an invalid message or a conflict is never charged, and comes back here. So redriving twice, or too
-much, charges nobody twice.
+much, charges no customer twice.
 
 --all is SQS's own move task, which Ctrl-C cancels. Anything less is received, sent and then deleted
 one by one: if it is interrupted in between, a message may be in both queues, but never in neither.

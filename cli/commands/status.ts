@@ -37,7 +37,7 @@ comes next. An ID is a message id, or SQS's own MessageId of a message in the de
   options: {
     ...TARGET_OPTIONS,
     stripe: flag("asks Stripe too, and says whether record and Stripe agree; it only reads"),
-    "record-only": flag("does not look at the queues: quicker when many messages are dead letters"),
+    "record-only": flag("leaves the queues alone: faster when there are many dead letters"),
     json: flag("for scripts"),
   },
   positionals: "message id",
@@ -45,8 +45,7 @@ comes next. An ID is a message id, or SQS's own MessageId of a message in the de
 To see where a message is, it peeks into the dead-letter queue, as payments dlq does, and counts the
 messages in the queue, which cannot be read without taking them from the worker.
 
-Needs the table, and the two queues if they are to be looked at; --stripe needs the secret, or
-STRIPE_API_KEY. Other targets: payments --help.
+Needs the table and, without --record-only, both queues; --stripe needs the secret, or STRIPE_API_KEY. Other targets: payments --help.
 
 Exit status 3 when a message is in the dead-letter queue or in neither queue without an outcome, when
 Stripe and a record do not agree, or when Stripe does not answer.`,

@@ -1,7 +1,7 @@
-// Moves some messages of a dead-letter queue, which SQS's own task cannot: it moves all or nothing.
+// Moves some messages of a dead-letter queue, which SQS's own task cannot do: it moves all of them.
 //
 //   receive ──► send to the destination ──► delete
-//                   ✗1                        ✗2       it may end at each arrow
+//                   ✗1                        ✗2       it may die at each arrow
 //
 //   ✗1: the message is still here alone. ✗2: it is in both queues, and the protocol charges it once.
 //   Deleting first could lose it.
@@ -24,7 +24,7 @@ export type MovedSome = {
 };
 
 /**
- * Moves the messages that `wanted` picks: `limit` at most, and at most `perSecond` a second. `expected`
+ * Moves the messages that `wanted` picks: `limit` at most, and at most `perSecond` per second. `expected`
  * is how many the queue is thought to hold.
  */
 export async function moveSelected(

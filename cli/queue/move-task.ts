@@ -24,7 +24,7 @@ const UNLISTED =
   "SQS has started the move task and does not list it: see aws sqs list-message-move-tasks";
 
 /**
- * Moves everything to the destination, at most `perSecond` messages a second (1 to 500; SQS chooses
+ * Moves everything to the destination, at most `perSecond` messages per second (1 to 500; SQS chooses
  * without one). Ctrl-C cancels the task.
  */
 export async function moveAll(

@@ -67,7 +67,7 @@ export function reasonOf(
   }
 }
 
-/** Why the last attempt of a claim that nobody holds ended without an outcome. */
+/** Why the last attempt of an expired claim ended without an outcome. */
 export function reasonOfAttempt({ attempt, lastError }: IdempotencyRecord): Reason {
   if (lastError) return ofError(lastError);
   return {

@@ -1,4 +1,4 @@
-// How far a reconciliation has come, in a file, so that it can go on after Ctrl-C, a crash or a lost network.
+// How far a reconciliation has come, in a file: it resumes after Ctrl-C, a crash or a lost network.
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -9,9 +9,9 @@ export type Checkpoint = {
   /** The period, epoch ms. */
   since: number;
   until: number;
-  /** Segments of the table's scan: where each goes on. */
+  /** Segments of the table's scan: where each resumes. */
   segments: { from?: Record<string, unknown>; done: boolean }[];
-  /** Slices of the period at Stripe, epoch s: where each goes on. */
+  /** Slices of the period at Stripe, epoch s: where each resumes. */
   slices: { gte: number; lt: number; after?: string; done: boolean }[];
   /** The next of the parts to compare. */
   nextPart: number;
@@ -59,7 +59,7 @@ export async function saveCheckpoint(folder: string, text: string): Promise<void
   await rename(`${file}.next`, file);
 }
 
-/** @throws UsageError when there is none to go on with, or it is of another table */
+/** @throws UsageError when there is none to resume, or it is of another table */
 export async function loadCheckpoint(folder: string, tableName: string): Promise<Checkpoint> {
   let checkpoint: Checkpoint;
   try {

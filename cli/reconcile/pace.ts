@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 60_000;
 export type Pace = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
- * At most `perSecond` calls a second, over everybody who uses this pace. A 429 makes all of them wait,
+ * At most `perSecond` calls per second, over all that share this pace. A 429 makes all of them wait,
  * longer each time.
  * https://docs.stripe.com/rate-limits
  */

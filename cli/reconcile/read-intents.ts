@@ -16,7 +16,7 @@ export async function readAllIntents(
   { pace, signal, progress }: { pace: Pace; signal: AbortSignal; progress: Progress },
 ): Promise<void> {
   const { slices, counts } = checkpoint;
-  // Each slice is read from its end: how far it has come tells how much there is in all.
+  // Each slice is read from its end: how far it has come is an estimate of how much there is.
   const shares: number[] = slices.map(({ done }) => (done ? 1 : 0));
   let read = counts.intents + counts.foreign;
   progress.advance(read);

@@ -1,4 +1,4 @@
-// Reads the whole table of records, a segment beside the other, page by page.
+// Reads the whole table of records in segments, several at once, page by page.
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -23,7 +23,7 @@ export async function expectedRecords(
 }
 
 /**
- * Keeps the records whose period it is, and the claims that nobody holds, however old. Returns when all
+ * Keeps the records of the period, and the claims without a live lease, however old. Returns when all
  * segments are done or `signal` is aborted; `checkpoint` says where they are. `now` is in epoch ms.
  */
 export async function readAllRecords(

@@ -17,7 +17,7 @@ import type { Sources, Verified } from "./verify.ts";
 
 export type Repaired = { messageId: string; recorded: boolean; sentence: string };
 
-/** Shows what would be written, asks, reads each finding again and repairs what still holds. */
+/** Shows what would be written, asks, reads each finding again and repairs what is still true. */
 export async function repairAll(
   { counts, first }: Found,
   findings: Findings,

@@ -7,7 +7,7 @@ import { labeled } from "./print.ts";
 import { wrap } from "./table.ts";
 
 export type Option<Value> = {
-  /** What stands for its value in the help; absent for a flag, which has none. */
+  /** The placeholder of its value in the help; absent for a flag, which has none. */
   value?: string;
   /** Empty: left out of the help. */
   help: string;
@@ -122,7 +122,7 @@ export type CommandSpec<Own extends Options> = {
   /** What it does. Paragraphs are parted by empty lines; an indented line stays as it is. */
   about: string;
   options: Own;
-  /** What stands for its arguments in sentences, such as "message id"; absent when it takes none. */
+  /** What an argument is, as in "A message id is empty"; absent when it takes none. */
   positionals?: string;
   notes?: string;
   examples?: readonly string[];
@@ -178,7 +178,7 @@ function parse(options: Options, args: readonly string[]) {
     });
     return { given: values as Record<string, string | string[] | boolean>, positionals };
   } catch (error) {
-    // Node goes on with advice for arguments that nobody has here.
+    // Node's own advice is for arguments that do not exist here.
     const [sentence] = (error as Error).message.split(/\.(?:\s|$)/);
     throw new UsageError(`${sentence}. See --help.`, { cause: error });
   }

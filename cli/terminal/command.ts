@@ -39,7 +39,7 @@ export function interruption(): Promise<void> {
   return promise;
 }
 
-/** Ctrl-C as a signal that a command's loops look at. A second one ends the process at once. */
+/** Ctrl-C as a signal for a command's loops. A second one ends the process at once. */
 export function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   void interruption().then(() => controller.abort());

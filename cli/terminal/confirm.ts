@@ -1,4 +1,4 @@
-// Asks before anything is changed, and knows when there is nobody to ask.
+// Asks before anything is changed; without a terminal to ask at, it is an error.
 import { createInterface } from "node:readline/promises";
 
 import { UsageError } from "./command.ts";
@@ -21,7 +21,7 @@ export async function confirm(
   if (yes) return true;
   if (!input.isTTY) {
     throw new UsageError(
-      `${question} There is no terminal to ask at: look at what it would do, then add --yes.`,
+      `${question} There is no terminal to ask at: check what it would do, then add --yes.`,
     );
   }
   const terminal = createInterface({ input, output, terminal: false });

@@ -14,7 +14,7 @@ export type Progress = {
 
 type Out = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
-/** Starts a bar, such as "records  [=====>    ]  1,200 of 4,000, about 12 s left". */
+/** Starts a bar: "records  [=====>    ]  1,200 of 4,000, about 12 s left". */
 export function startProgress(
   what: string,
   total?: number,

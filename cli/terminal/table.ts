@@ -1,4 +1,4 @@
-// Tables for people, as wide as the terminal allows. Color only on a terminal: styleText looks at the
+// Tables for people, as wide as the terminal allows. Color only on a terminal: styleText checks the
 // stream.
 import { styleText } from "node:util";
 

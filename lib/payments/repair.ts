@@ -1,5 +1,5 @@
-// Records an outcome that Stripe has and the table lacks, by the worker's own conditional writes: who
-// repairs is one more worker that comes to the message, except that it never charges.
+// Records an outcome that Stripe has and the table lacks, by the worker's own conditional writes: a repair
+// is one more worker that comes to the message, except that it never charges.
 
 import { fingerprint } from "./charge.ts";
 import type { ChargeParams } from "./charge.ts";
@@ -42,7 +42,7 @@ export function repair(
   return seen ? complete(seen, charged.outcome, deps) : put(messageId, charged, deps);
 }
 
-/** A claim that nobody holds: taken over exactly as it was seen, then completed. */
+/** An expired claim: taken over exactly as it was seen, then completed. */
 async function complete(
   seen: IdempotencyRecord,
   outcome: Outcome,

@@ -15,7 +15,7 @@ export type IntentEntry = { what: "intent"; messageId: string } & StripeState;
 
 export type Entry = RecordEntry | IntentEntry;
 
-/** Something that does not fit, to be read again before it is believed. */
+/** What may be a difference, to be read again before it is reported. */
 export type Suspicion = {
   messageId: string;
   kind: Difference;
@@ -56,7 +56,7 @@ export async function compare(
   return { agree, suspicions };
 }
 
-/** `beyond`: only the margin of the period was read of it, and says nothing. */
+/** `beyond`: only the margin around the period was read, which proves nothing. */
 function suspect(
   record: RecordEntry | undefined,
   states: readonly IntentEntry[],
@@ -71,7 +71,7 @@ function suspect(
     case "nothing":
       return record && !live ? "open" : "beyond";
     case "not_recorded":
-      // A claim that nobody holds is reported whenever it was charged.
+      // An expired claim is reported whenever it was charged.
       return !live && (record || states.some(({ created }) => within(created))) ? kind : "beyond";
     case "not_at_stripe":
       return record && within(record.firstClaimedAt) ? kind : "beyond";

@@ -28,7 +28,7 @@ export type Comparison =
   /** More than one PaymentIntent took the money. */
   | { kind: "charged_twice"; states: StripeState[] };
 
-/** What does not fit; `open`: nobody holds the claim, and Stripe has nothing for it. */
+/** A difference; `open`: the claim has no live lease, and Stripe has nothing for it. */
 export type Difference = Exclude<Comparison["kind"], "agree" | "nothing"> | "open";
 
 /** `states` are all that Stripe has under the record's message id. */

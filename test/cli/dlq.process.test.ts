@@ -5,8 +5,11 @@ import { startOperator } from "./operator.ts";
 
 type Dlq = { messages: { messageId?: string; reason: string }[] };
 
-test("dlq shows every message with its reason, oldest first, and takes none", async () => {
-  const operator = await startOperator();
+// They mostly wait for processes and queues: some at a time.
+test.concurrent("dlq shows every message with its reason, oldest first, and takes none", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   const { queue, queues } = operator.stack;
   await operator.send("order-1");
   await operator.stack.drained(60_000);
@@ -49,8 +52,13 @@ test("dlq shows every message with its reason, oldest first, and takes none", as
   expect(paragraphs.at(-1)).toBe("4 messages in all.\n");
 });
 
-test("a stored 500 is charged, comes back from a redrive, and is recorded by reconcile --repair", async () => {
-  const operator = await startOperator({ maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } });
+test.concurrent("a stored 500 is charged, comes back from a redrive, and is recorded by reconcile --repair", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator(
+    { maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } },
+    onTestFinished,
+  );
   operator.stack.stripe.faults.add({ method: "POST" }, { kind: "storedErrorAfterCharge" });
   await operator.send("order-1");
   await operator.deadLetters(1);
@@ -95,8 +103,10 @@ test.each<[string, Parameters<typeof warnings>, RegExp[]]>([
   );
 });
 
-test("dlq distinguishes a lost acknowledgement from a payment that was not made", async () => {
-  const operator = await startOperator();
+test.concurrent("dlq distinguishes a lost acknowledgement from a payment that was not made", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   const { dlqUrl } = operator.stack.queues;
@@ -111,8 +121,8 @@ test("dlq distinguishes a lost acknowledgement from a payment that was not made"
   ]);
 });
 
-test("dlq of an empty queue says so", async () => {
-  const operator = await startOperator();
+test.concurrent("dlq of an empty queue says so", async ({ onTestFinished }) => {
+  const operator = await startOperator({}, onTestFinished);
 
   const { code, stdout } = await operator.payments("dlq");
 

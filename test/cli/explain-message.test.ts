@@ -56,7 +56,7 @@ test.each<[string, Queues, string]>([
   ["in neither queue", EMPTY, "gone"],
   ["beyond an interrupted peek", PARTLY, "unknown"],
   ["beyond a peek that SQS denied", DENIED, "unknown"],
-  ["in queues that nobody named", {}, "unknown"],
+  ["in queues that are not named", {}, "unknown"],
 ])("a message %s", (_, queues, place) => {
   expect(placeOf("order-1", queues)).toBe(place);
 });

@@ -1,4 +1,4 @@
-// A local stack with an operator at it, who runs the payments command in processes of its own.
+// A local stack and an operator, who runs the payments command in processes of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ export const BRISK = {
   env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
 };
 
-type AtEnd = (end: () => void | Promise<void>) => void;
+export type AtEnd = (end: () => void | Promise<void>) => void;
 
 /**
  * Starts the stack and its operator; both are gone when the test is. A test that runs beside others
@@ -151,7 +151,7 @@ export async function startOperator(
     /** Sends payments that are good, but for `changes`. */
     send: async (id: string, changes: Record<string, unknown> = {}, to = queueUrl) =>
       sendBody(JSON.stringify({ ...payment(id), ...changes }), to),
-    /** Waits until the dead-letter queue holds so many. */
+    /** Waits until the dead-letter queue holds `count` messages. */
     deadLetters: (count: number): Promise<void> =>
       until(async () => (await stack.queue.depth(dlqUrl)).visible === count),
     /** Puts a record, whatever the protocol says. */

@@ -30,7 +30,7 @@ async function prepare() {
 
 const nothing = { disposed: new Set<string>(), enough: false };
 
-test("a look sees every message once and gives all of them back", async () => {
+test("a peek sees every message once and gives all of them back", async () => {
   const { queue, dlqUrl, sqs } = await prepare();
   const seen: string[] = [];
 
@@ -50,7 +50,7 @@ test("a look sees every message once and gives all of them back", async () => {
   expect(await queue.depth(dlqUrl)).toEqual({ visible: 25, inFlight: 0, delayed: 0 });
 });
 
-test("an interrupted look gives back what it had received", async () => {
+test("an interrupted peek gives back what it had received", async () => {
   const { queue, dlqUrl, sqs } = await prepare();
   const interrupted = new AbortController();
 
@@ -63,7 +63,7 @@ test("an interrupted look gives back what it had received", async () => {
   expect(await queue.depth(dlqUrl)).toEqual({ visible: 25, inFlight: 0, delayed: 0 });
 });
 
-test("a look that fails gives back what it had received before it says so", async () => {
+test("a peek that fails gives back what it had received before it says so", async () => {
   const { queue, dlqUrl, sqs } = await prepare();
 
   const looking = peekAt(sqs, dlqUrl, { messages: 25 }, new AbortController().signal, async () => {

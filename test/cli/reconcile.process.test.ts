@@ -57,8 +57,11 @@ function reconciliationFolders({ folder }: Operator): string[] {
   return readdirSync(join(folder, ".local", "reconcile"));
 }
 
-test("without differences it says so, leaves nothing on disk, and waits when Stripe says that it is too fast", async () => {
-  const operator = await startOperator();
+// They mostly wait for processes and queues: some at a time.
+test.concurrent("without differences it says so, leaves nothing on disk, and waits when Stripe says that it is too fast", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("order-1");
   await operator.send("order-2", { paymentMethod: "pm_card_chargeDeclined" });
   await operator.send("order-3", { paymentMethod: "pm_usBankAccount_success" });
@@ -81,8 +84,10 @@ test("without differences it says so, leaves nothing on disk, and waits when Str
   expect(reconciliationFolders(operator)).toEqual([]);
 });
 
-test("each difference is shown with both sides and what to do, and only what is not recorded is repaired", async () => {
-  const operator = await startOperator();
+test.concurrent("each difference is shown with both sides and what to do, and only what is not recorded is repaired", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   const { put, stack } = operator;
   const completed = (messageId: string, outcome: object) =>
     put(record(messageId, { status: "COMPLETED", outcome }));
@@ -167,8 +172,10 @@ test("each difference is shown with both sides and what to do, and only what is 
   expect([operator.charges("no-outcome"), operator.charges("no-record")]).toEqual([1, 1]);
 });
 
-test("a payment whose record was lost is not charged again once it is repaired", async () => {
-  const operator = await startOperator();
+test.concurrent("a payment whose record was lost is not charged again once it is repaired", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   await operator.stack.table.deleteExpired(Date.now() / 1_000 + 4_000_000); // the table is lost
@@ -181,8 +188,10 @@ test("a payment whose record was lost is not charged again once it is repaired",
   expect(operator.stack.stripe.ledger.countsFor("order-1")).toMatchObject({ requests: 1 });
 });
 
-test("an interrupted reconciliation resumes where it was", async () => {
-  const operator = await startOperator();
+test.concurrent("an interrupted reconciliation resumes where it was", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   const paymentIntentId = await charge(operator, { message_id: "order-1" });
   const outcome = { result: "succeeded", paymentIntentId };
   await operator.put(record("order-1", { status: "COMPLETED", outcome }));
@@ -206,8 +215,10 @@ test("an interrupted reconciliation resumes where it was", async () => {
   expect(operator.stack.table.counts()["Scan"]).toBe(scans);
 });
 
-test("with another account's key it says so instead of reporting every payment", async () => {
-  const operator = await startOperator();
+test.concurrent("with another account's key it says so instead of reporting every payment", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   for (let n = 0; n < 20; n += 1) {
     const outcome = { result: "succeeded", paymentIntentId: `pi_${n}` };
     await operator.put(record(`order-${n}`, { status: "COMPLETED", outcome }));

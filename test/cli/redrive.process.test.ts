@@ -2,6 +2,7 @@ import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 
 import { payment, startOperator, until } from "./operator.ts";
+import type { AtEnd } from "./operator.ts";
 
 type Redrive = {
   moved: number;
@@ -11,16 +12,19 @@ type Redrive = {
 
 const QUICK = { maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } };
 
-/** So many payments in the dead-letter queue, which nobody has claimed yet. */
-async function prepare(count: number) {
-  const operator = await startOperator(QUICK);
+/** `count` payments in the dead-letter queue that no worker has claimed yet. */
+async function prepare(count: number, atEnd: AtEnd) {
+  const operator = await startOperator(QUICK, atEnd);
   const { dlqUrl } = operator.stack.queues;
   for (let n = 1; n <= count; n += 1) await operator.send(`order-${n}`, {}, dlqUrl);
   return operator;
 }
 
-test("without a terminal and without --yes it shows what would go where, and moves nothing", async () => {
-  const operator = await startOperator();
+// They mostly wait for processes and queues: some at a time.
+test.concurrent("without a terminal and without --yes it shows what would go where, and moves nothing", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   const { dlqUrl, queueUrl } = operator.stack.queues;
   const ids = ["a", "b", "c"].map((letter) => letter.repeat(47));
   for (const id of ids) {
@@ -39,8 +43,10 @@ test("without a terminal and without --yes it shows what would go where, and mov
   expect(await operator.stack.queue.depth(dlqUrl)).toMatchObject({ visible: 3 });
 });
 
-test("a choice that nothing matches says what there is; an id that is not there needs you", async () => {
-  const operator = await prepare(1);
+test.concurrent("a choice that nothing matches says what there is; an id that is not there needs you", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(1, onTestFinished);
 
   const reason = await operator.payments("redrive", "--reason", "invalid");
   const id = await operator.payments("redrive", "--id", "nosuch", "--yes");
@@ -56,8 +62,10 @@ test("a choice that nothing matches says what there is; an id that is not there 
   expect(id.code).toBe(3);
 });
 
-test("each choice moves its messages and no others, and reports what became of each", async () => {
-  const operator = await startOperator(QUICK);
+test.concurrent("each choice moves its messages and no others, and reports what became of each", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator(QUICK, onTestFinished);
   const { dlqUrl } = operator.stack.queues;
   for (const id of ["order-1", "order-2", "order-3", "order-4"]) {
     await operator.send(id, {}, dlqUrl);
@@ -85,8 +93,10 @@ test("each choice moves its messages and no others, and reports what became of e
   expect(charges).toEqual([1, 1, 1, 0]);
 });
 
-test("redrive --all moves everything by SQS's own task, also what was sent straight to the dead-letter queue", async () => {
-  const operator = await prepare(12);
+test.concurrent("redrive --all moves everything by SQS's own task, also what was sent straight to the dead-letter queue", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(12, onTestFinished);
 
   const result = await operator.json<Redrive>("redrive", "--all", "--yes");
 
@@ -96,8 +106,10 @@ test("redrive --all moves everything by SQS's own task, also what was sent strai
   expect(operator.stack.stripe.ledger.totals().charges).toBe(12);
 });
 
-test("a conflict that is redriven comes back: the first payment's outcome is not its own", async () => {
-  const operator = await startOperator(QUICK);
+test.concurrent("a conflict that is redriven comes back: the first payment's outcome is not its own", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator(QUICK, onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   await operator.send("order-1", { amount: 700 });
@@ -109,8 +121,10 @@ test("a conflict that is redriven comes back: the first payment's outcome is not
   expect(operator.charges("order-1")).toBe(1);
 });
 
-test("redrive sends before it deletes: with the delete lost, the message is in both queues and charged once", async () => {
-  const operator = await prepare(1);
+test.concurrent("redrive sends before it deletes: with the delete lost, the message is in both queues and charged once", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(1, onTestFinished);
   const { faults } = operator.stack.queue;
   const lost = faults.add(
     { operation: "DeleteMessage", queue: "payments-dlq", times: Infinity },
@@ -129,8 +143,10 @@ test("redrive sends before it deletes: with the delete lost, the message is in b
   expect(await operator.stack.queue.messages(operator.stack.queues.dlqUrl)).toEqual([]);
 });
 
-test("redrive keeps a message when the destination does not take it", async () => {
-  const operator = await prepare(1);
+test.concurrent("redrive keeps a message when the destination does not take it", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(1, onTestFinished);
   operator.stack.queue.faults.add(
     { operation: "SendMessage", times: Infinity },
     { kind: "refuse", status: 400, code: "KmsDisabled", message: "The key is disabled." },
@@ -145,8 +161,10 @@ test("redrive keeps a message when the destination does not take it", async () =
   });
 });
 
-test("redrive keeps a message's attributes, which decide whether it is read", async () => {
-  const operator = await startOperator(QUICK);
+test.concurrent("redrive keeps a message's attributes, which decide whether it is read", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator(QUICK, onTestFinished);
   const { dlqUrl } = operator.stack.queues;
   await operator.sqs.send(
     new SendMessageCommand({
@@ -162,8 +180,10 @@ test("redrive keeps a message's attributes, which decide whether it is read", as
   expect(result.messages[0]?.sentence).toContain("invalid/schema_version");
 });
 
-test("redrive --to sets messages aside in another queue, and waits for nothing", async () => {
-  const operator = await prepare(2);
+test.concurrent("redrive --to sets messages aside in another queue, and waits for nothing", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(2, onTestFinished);
   const aside = await operator.stack.queue.createQueues({
     name: "answered",
     visibilityTimeoutSeconds: 30,
@@ -183,8 +203,10 @@ test("redrive --to sets messages aside in another queue, and waits for nothing",
   expect(await operator.stack.queue.depth(aside.queueUrl)).toMatchObject({ visible: 1 });
 });
 
-test("Ctrl-C during redrive --all cancels SQS's task, and reports what was really moved", async () => {
-  const operator = await prepare(8);
+test.concurrent("Ctrl-C during redrive --all cancels SQS's task, and reports what was really moved", async ({
+  onTestFinished,
+}) => {
+  const operator = await prepare(8, onTestFinished);
   const { queue, queues } = operator.stack;
   const interrupt = async (...args: string[]) => {
     const tasks = queue.counts()["StartMessageMoveTask"] ?? 0;

@@ -203,7 +203,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   Throttles: {
     async play({ stack, send, charges }, run) {
-      // The local event source throttles nobody: the message is where throttling would have led it.
+      // Nothing throttles the local event source: the message is where throttling would have led it.
       await send("order-1", {}, stack.queues.dlqUrl);
       await run("npm run payments -- dlq --summary", /1 message {3}unclaimed/);
       await run("npm run payments -- redrive --reason unclaimed", /order-1 .+ succeeded/);

@@ -13,8 +13,11 @@ type Status = {
   stripe?: { comparison: string; paymentIntents: { status: string }[] };
 };
 
-test("status says what became of each message, and what comes next", async () => {
-  const operator = await startOperator();
+// They mostly wait for processes and queues: some at a time.
+test.concurrent("status says what became of each message, and what comes next", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("paid");
   await operator.send("declined", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
   await operator.send("debit", { paymentMethod: "pm_usBankAccount_processing" });
@@ -43,8 +46,10 @@ test("status says what became of each message, and what comes next", async () =>
   expect(code).toBe(0);
 });
 
-test("status says what waits in the dead-letter queue: a conflict of a paid message, and what is invalid", async () => {
-  const operator = await startOperator();
+test.concurrent("status says what waits in the dead-letter queue: a conflict of a paid message, and what is invalid", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   const { dlqUrl } = operator.stack.queues;
   await operator.send("paid");
   await operator.stack.drained(60_000);
@@ -80,8 +85,10 @@ test("status says what waits in the dead-letter queue: a conflict of a paid mess
   expect(code).toBe(3);
 });
 
-test("status still says what it knows when the dead-letter queue cannot be read", async () => {
-  const operator = await startOperator();
+test.concurrent("status still says what it knows when the dead-letter queue cannot be read", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   operator.stack.queue.faults.add(
     { operation: "ReceiveMessage", queue: "payments-dlq", times: Infinity },
     { kind: "refuse", status: 403, code: "AccessDenied", message: "You may not receive." },
@@ -94,10 +101,15 @@ test("status still says what it knows when the dead-letter queue cannot be read"
   expect(code).toBe(0);
 });
 
-test("status shows the last error, Stripe's request id, where the message is and who comes next", async () => {
-  const operator = await startOperator({
-    env: { BACKOFF_BASE_SECONDS: "60", BACKOFF_CAP_SECONDS: "60" },
-  });
+test.concurrent("status shows the last error, Stripe's request id, where the message is and who comes next", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator(
+    {
+      env: { BACKOFF_BASE_SECONDS: "60", BACKOFF_CAP_SECONDS: "60" },
+    },
+    onTestFinished,
+  );
   operator.stack.stripe.faults.outage("unavailable");
   await operator.send("order-1");
   await until(async () => (await operator.record("order-1"))?.["leaseExpiresAt"] === 0);
@@ -118,8 +130,10 @@ test("status shows the last error, Stripe's request id, where the message is and
   );
 });
 
-test("status --stripe tells an outage from a refused key, shows the record in both, and exits 3", async () => {
-  const operator = await startOperator();
+test.concurrent("status --stripe distinguishes an outage from a refused key, shows the record in both, and exits 3", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   const outage = operator.stack.stripe.faults.outage("unavailable");
@@ -140,8 +154,10 @@ test("status --stripe tells an outage from a refused key, shows the record in bo
   expect([unavailable.code, refused.code]).toEqual([3, 3]);
 });
 
-test("status finds a charge that is not recorded, and exits 3", async () => {
-  const operator = await startOperator();
+test.concurrent("status finds a charge that is not recorded, and exits 3", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   operator.stack.table.faults.add(
     { operation: "UpdateItem", times: Infinity },
     { kind: "refuse", status: 500, code: "InternalServerError", message: "away" },
@@ -157,8 +173,10 @@ test("status finds a charge that is not recorded, and exits 3", async () => {
   expect(code).toBe(3);
 });
 
-test("status finds a double charge that another integration made, and exits 3", async () => {
-  const operator = await startOperator();
+test.concurrent("status finds a double charge that another integration made, and exits 3", async ({
+  onTestFinished,
+}) => {
+  const operator = await startOperator({}, onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   const { port } = operator.stack.stripe;
@@ -180,8 +198,8 @@ test("status finds a double charge that another integration made, and exits 3", 
   expect(code).toBe(3);
 });
 
-test("status finds an id with quotes in it at Stripe", async () => {
-  const operator = await startOperator();
+test.concurrent("status finds an id with quotes in it at Stripe", async ({ onTestFinished }) => {
+  const operator = await startOperator({}, onTestFinished);
   const id = String.raw`a"b\c'd`;
   operator.stack.stripe.setSearchLag(0);
   await operator.send(id);
