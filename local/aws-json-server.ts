@@ -25,6 +25,8 @@ export type AwsJsonServer<Details, Own = never> = HttpServer<Seen<Details>, Refu
 };
 
 type Options<Details, Own> = Listening & {
+  /** What a browser at `/` reads. */
+  about?: string;
   now: () => number;
   /** Told of each request when it is over, a dropped one too. */
   onEnd?: ((seen: Seen<Details>) => void) | undefined;
@@ -39,12 +41,13 @@ export async function startAwsJsonServer<
   Details extends object,
   Own extends { kind: string } = never,
 >(options: Options<Details, Own>): Promise<AwsJsonServer<Details, Own>> {
-  const { port, host, now, describe, answer, onEnd = () => {} } = options;
+  const { port, host, now, about, describe, answer, onEnd = () => {} } = options;
   const log: Seen<Details>[] = [];
 
   const server = await startHttpServer<Seen<Details>, Refuse | Own>({
     port,
     host,
+    about,
     onEnd,
     phaseOfOwn: (fault): Phase => (isRefuse(fault) ? "arriving" : "received"),
     read(request) {

@@ -61,6 +61,8 @@ export type Listening = {
 };
 
 type Options<Seen, Own> = Listening & {
+  /** What a browser at `/` reads. */
+  about?: string | undefined;
   /** When a fault that only this service has happens. */
   phaseOfOwn?: (fault: Own) => Phase;
   /** What to do with a request, or what to reply to one that cannot be read. */
@@ -90,6 +92,9 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "GET", url = "/", headers } = request;
+    if (options.about && url === "/" && headers.accept?.includes("text/html")) {
+      return send(response, plain(options.about));
+    }
     const exchange = options.read({ method, url, headers, body: await buffer(request) });
     if ("status" in exchange) return send(response, exchange);
     await run(exchange, request, response).finally(() => options.onEnd?.(exchange.seen));
@@ -184,6 +189,10 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
       if (failure !== undefined) throw failure;
     },
   };
+}
+
+function plain(body: string): Reply {
+  return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body };
 }
 
 function headersOf(reply: Reply): Record<string, string | number> {

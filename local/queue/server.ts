@@ -123,6 +123,7 @@ export async function startQueue(
 
   const server = await startAwsJsonServer<QueueRequest>({
     ...options,
+    about: "SQS on this machine. List the queues: aws sqs list-queues --endpoint-url URL",
     now: Date.now,
     describe,
     answer,

@@ -56,6 +56,8 @@ export async function startStripe(
   const server = await startHttpServer<RequestRecord, OwnFault>({
     port: options.port,
     host: options.host,
+    about:
+      "Stripe on this machine, in test mode. List the PaymentIntents: curl -u sk_test_local: URL/v1/payment_intents",
     phaseOfOwn,
     onEnd: (request) => options.onEnd?.(request),
     read: createExchange({ now, decide, ledger: write }),

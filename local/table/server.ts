@@ -53,6 +53,8 @@ export async function startTable(
 
   const server = await startAwsJsonServer<TableRequest, Conflict>({
     ...options,
+    about:
+      "DynamoDB on this machine. List a table: aws dynamodb scan --endpoint-url URL --table-name payment-records",
     now,
     describe,
     answer({ operation, input }, _seen, injected) {

@@ -286,3 +286,22 @@ test("a stack runs any function of its list, each with its own trigger, output a
   expect(watcher?.kill()).toHaveLength(1);
   expect(second?.kill()).toHaveLength(1);
 });
+
+test("a browser at each server reads what it is and what to call, and an SDK's request is no browser's", async () => {
+  const { table, queue, stripe } = await prepare();
+  const read = async (url: string, accept: string) => {
+    const response = await fetch(`${url}/`, { headers: { accept } });
+    return `${response.status} ${(await response.text()).slice(0, 29)}`;
+  };
+
+  const browser = await Promise.all(
+    [table, queue, stripe].map(({ url }) => read(url, "text/html,*/*;q=0.8")),
+  );
+
+  expect(browser).toEqual([
+    "200 DynamoDB on this machine. Lis",
+    "200 SQS on this machine. List the",
+    "200 Stripe on this machine, in te",
+  ]);
+  expect(await read(stripe.url, "*/*")).toMatch(/^401 /);
+});
