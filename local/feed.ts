@@ -1,4 +1,4 @@
-// One feed of what the servers and the function host of a stack saw, for whoever follows it: commands,
+// One feed of what the servers and the function host of a stack saw, for all who follow it: commands,
 // tests, a page.
 
 /** `sequence` counts from 1 without a gap; `atMs` is the machine's clock. */

@@ -105,7 +105,7 @@ export async function killAtPoint(
   }
   const isReached = await Promise.race([
     reached.promise.then(() => true),
-    harness.settled().then(() => false),
+    harness.drained().then(() => false),
   ]);
   if (!isReached) return { kills, missed: "the point was not reached" };
   await death.promise;

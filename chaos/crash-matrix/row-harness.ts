@@ -14,12 +14,12 @@ export type RowHarness = Omit<Harness, "send"> & {
   /** Leaves two processes that have each handled a message; false when they never ran at once. */
   warmUp: () => Promise<boolean>;
   /** Waits until no message is left; one that stays is seen in the verdict. */
-  settled: () => Promise<void>;
+  drained: () => Promise<void>;
 };
 
 const WARM_UP_MS = 15_000;
 // Every wait of a row, one after the other: visibility timeout, lease, visibility timeout.
-const SETTLED_MS = 90_000;
+const DRAINED_MS = 90_000;
 
 /** `keyWindowMs`: how long the worker trusts Stripe to know its key. */
 export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Promise<RowHarness> {
@@ -57,6 +57,6 @@ export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Pr
       }
       return false;
     },
-    settled: () => stack.drained(SETTLED_MS).catch(() => {}),
+    drained: () => stack.drained(DRAINED_MS).catch(() => {}),
   };
 }

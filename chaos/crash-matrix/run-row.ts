@@ -23,7 +23,7 @@ export async function runRow(row: Row): Promise<RowResult> {
   const { ledger } = harness.stack.stripe;
   try {
     const killed = await killAtPoint(harness, ID, row);
-    await harness.settled();
+    await harness.drained();
     const { rows } = await harness.verdict();
     const lookups = ledger.requests().filter(({ method }) => method === "GET").length;
     return {
@@ -46,7 +46,7 @@ export function isKept({ charges, end }: RowResult): boolean {
 
 /**
  * And all went as planned: one kill, one charge, and an outcome that Stripe confirms. On a busy machine
- * a moment can pass, or time-outs use up a message's receives, so that it ends in the dead-letter queue.
+ * a moment can pass, or timeouts use up a message's receives, so that it ends in the dead-letter queue.
  */
 export function isRight({ missed, kills, charges, end }: RowResult): boolean {
   return missed === undefined && kills === 1 && charges === 1 && end === "succeeded";

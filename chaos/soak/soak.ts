@@ -20,11 +20,11 @@ export type SoakResult = {
 // Enough for the pollers, and not so much that a message is old when its turn comes.
 const VISIBLE = 40;
 const REDRIVE_EVERY_MS = 30_000;
-const SETTLED_MS = 300_000;
+const DRAINED_MS = 300_000;
 const STRIPE_FORGETS_MS = 25 * 60 * 60 * 1_000;
 
 /**
- * Runs a soak of `ms`, and the time until everything has settled. When `interrupted` aborts, it ends
+ * Runs a soak of `ms`, and the time until every queue has run empty. When `interrupted` aborts, it ends
  * at once, and the verdict is of what is done by then.
  */
 export async function soak(options: {
@@ -65,8 +65,8 @@ export async function soak(options: {
       outages.ended,
     ]);
     for (const { faults } of [stack.table, stack.queue, stack.stripe]) faults.removeAll();
-    phase = "settling, for about a minute";
-    if (!interrupted.aborted) await settle(harness, interrupted);
+    phase = "quiet, for about a minute";
+    if (!interrupted.aborted) await drain(harness, interrupted);
     await stack.worker.stop(interrupted.aborted ? 0 : undefined);
     const frozen = { what: "a worker was frozen", happened: killer.freezes };
     return {
@@ -104,14 +104,14 @@ async function redriveNowAndThen({ redrive }: Harness, signal: AbortSignal): Pro
  * Without faults every message comes to its end. What Stripe has a 500 stored for must wait until
  * Stripe has forgotten the key.
  */
-async function settle(
+async function drain(
   { stack, redrive, advanceServers }: Harness,
   interrupted: AbortSignal,
 ): Promise<void> {
   const isOver = new Promise<void>((resolve) => {
     interrupted.addEventListener("abort", () => resolve());
   });
-  const drained = () => Promise.race([stack.drained(SETTLED_MS).catch(() => {}), isOver]);
+  const drained = () => Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
   await drained();
   for (const step of [() => {}, () => advanceServers(STRIPE_FORGETS_MS)]) {
     if (interrupted.aborted) return;
