@@ -15,6 +15,8 @@ export interface AlarmsProps {
   readonly timings: Timings;
   /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
   readonly topic?: sns.ITopic;
+  /** What else happens when an alarm fires and when it clears. */
+  readonly actions?: readonly cloudwatch.IAlarmAction[];
 }
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -27,11 +29,12 @@ const FAILED_RECEIVES = 6;
 
 export class Alarms extends Construct {
   readonly all: cloudwatch.Alarm[] = [];
-  private readonly topic: sns.ITopic | undefined;
+  private readonly actions: readonly cloudwatch.IAlarmAction[];
 
-  constructor(scope: Construct, id: string, { worker, timings, topic }: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    this.topic = topic;
+    const { worker, timings, topic, actions = [] } = props;
+    this.actions = [...(topic ? [new SnsAction(topic)] : []), ...actions];
     const { queue, deadLetterQueue } = worker.queues;
     // Before the last one, after which the dead-letter queue has its own alarm.
     const failedReceives = Math.min(FAILED_RECEIVES, timings.maxReceiveCount - 1);
@@ -160,10 +163,8 @@ export class Alarms extends Construct {
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData,
     });
-    if (this.topic) {
-      alarm.addAlarmAction(new SnsAction(this.topic));
-      alarm.addOkAction(new SnsAction(this.topic));
-    }
+    alarm.addAlarmAction(...this.actions);
+    alarm.addOkAction(...this.actions);
     this.all.push(alarm);
   }
 }

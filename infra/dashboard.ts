@@ -11,7 +11,7 @@ import type { QueueConsumer } from "./queue-consumer.ts";
 
 export interface DashboardProps {
   readonly worker: QueueConsumer;
-  readonly table: dynamodb.Table;
+  readonly table: dynamodb.ITable;
   readonly alarms: readonly cloudwatch.IAlarm[];
 }
 

@@ -1,29 +1,37 @@
-// A customer-managed key that fits everything the payment worker keeps at rest.
+// The customer-managed key of what a payment worker keeps at rest, and what it must allow.
 
-import { Stack } from "aws-cdk-lib";
+import { Annotations, Stack } from "aws-cdk-lib";
 import type { RemovalPolicy } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as kms from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 
 /**
- * A customer-managed key for everything that a payment worker keeps at rest, with yearly rotation.
- *
- * CloudWatch Logs uses the key under its own name, so the key's policy lets it, for the log groups of this
- * stack: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html. The other
- * services use it on behalf of the function's role. A producer needs `kms:GenerateDataKey` and
- * `kms:Decrypt` to send to the queue.
+ * A key with yearly rotation. Any other key does as well, as long as its policy lets the account's IAM
+ * policies decide, as a `kms.Key` does: see `allowLogs`. A producer needs `kms:GenerateDataKey` and
+ * `kms:Decrypt` to send to the queue; `grantSend` grants them.
  */
 export function encryptionKey(scope: Construct, id: string, removalPolicy: RemovalPolicy): kms.Key {
-  const key = new kms.Key(scope, id, {
+  return new kms.Key(scope, id, {
     description: "Payment worker: records, queues, Stripe key and logs",
     enableKeyRotation: true,
     removalPolicy,
   });
+}
+
+/**
+ * Lets CloudWatch Logs use the key for the log groups of `scope`'s stack. Logs uses it under its own name, so
+ * only the key's policy can say so: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html.
+ * The other services use it on behalf of the function's role. Warns when the key's policy is not the app's to change.
+ */
+export function allowLogs(scope: Construct, key: kms.IKey): void {
   const { partition, region, account, stackName } = Stack.of(scope);
-  key.addToResourcePolicy(
+  const own = Stack.of(key) === Stack.of(scope);
+  // CloudFormation begins the names that it makes with the stack's.
+  const logGroups = `arn:${partition}:logs:${region}:${account}:log-group:${stackName}-*`;
+  const { statementAdded } = key.addToResourcePolicy(
     new iam.PolicyStatement({
-      sid: "Logs",
+      sid: own ? "Logs" : `LogsOf${stackName.replaceAll(/\W/g, "")}`,
       principals: [new iam.ServicePrincipal(`logs.${region}.amazonaws.com`)],
       actions: [
         "kms:Encrypt",
@@ -33,13 +41,13 @@ export function encryptionKey(scope: Construct, id: string, removalPolicy: Remov
         "kms:Describe*",
       ],
       resources: ["*"], // in a key's policy: this key
-      conditions: {
-        ArnLike: {
-          // CloudFormation begins the names that it makes with the stack's.
-          "kms:EncryptionContext:aws:logs:arn": `arn:${partition}:logs:${region}:${account}:log-group:${stackName}-*`,
-        },
-      },
+      conditions: { ArnLike: { "kms:EncryptionContext:aws:logs:arn": logGroups } },
     }),
   );
-  return key;
+  if (!statementAdded) {
+    Annotations.of(scope).addWarningV2(
+      "payment-worker:encryptionKey",
+      `The encryption key is imported, so its policy cannot be changed here. Unless it lets logs.REGION.amazonaws.com use the key for log-group:${stackName}-*, the log group cannot be created: docs/deploy.md has the statement.`,
+    );
+  }
 }

@@ -28,6 +28,8 @@ export interface ExecutionRoleProps {
   readonly secrets: readonly Secret[];
   readonly logGroup: logs.LogGroup;
   readonly encryptionKey?: kms.IKey;
+  /** Whether the function's network interfaces are in a VPC. */
+  readonly inVpc: boolean;
 }
 
 /**
@@ -45,6 +47,19 @@ const KEY_ACTIONS = [
   "kms:ReEncryptTo",
 ];
 
+/**
+ * What Lambda needs to place a function in a VPC, none of which can be told to one function's interfaces:
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+ */
+const VPC_ACTIONS = [
+  "ec2:CreateNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:DeleteNetworkInterface",
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:UnassignPrivateIpAddresses",
+];
+
 export function executionRole(scope: Construct, props: ExecutionRoleProps): iam.Role {
   const { title, secrets, logGroup, encryptionKey } = props;
   const calls = [
@@ -58,13 +73,9 @@ export function executionRole(scope: Construct, props: ExecutionRoleProps): iam.
     allow("Log", ["logs:CreateLogStream", "logs:PutLogEvents"], logGroup.logGroupArn),
   ];
   if (encryptionKey) {
-    const { region } = Stack.of(scope);
-    const useKey = allow("UseKey", KEY_ACTIONS, encryptionKey.keyArn);
-    useKey.addCondition("StringEquals", {
-      "kms:ViaService": servicesOf(calls).map((service) => `${service}.${region}.amazonaws.com`),
-    });
-    statements.push(useKey);
+    statements.push(allowKey(scope, "UseKey", encryptionKey, servicesOf(calls)));
   }
+  if (props.inVpc) statements.push(allow("UseVpc", VPC_ACTIONS, "*"));
   for (const { name, secret } of secrets) {
     if (!secret.encryptionKey || secret.encryptionKey === encryptionKey) continue;
     statements.push(allow(`Decrypt${name}`, ["kms:Decrypt"], secret.encryptionKey.keyArn));
@@ -84,7 +95,23 @@ export function executionRole(scope: Construct, props: ExecutionRoleProps): iam.
 /** The services whose calls the statements allow, each once. */
 function servicesOf(statements: readonly iam.PolicyStatement[]): string[] {
   const actions = statements.flatMap((statement) => statement.actions);
-  return [...new Set(actions.map((action) => action.split(":")[0] ?? ""))];
+  const services = actions.map((action) => action.split(":")[0] ?? "");
+  return [...new Set(services)].filter((service) => service !== "kms");
+}
+
+/** Allows the use of a key through `services`, such as `dynamodb`, and in no other way. */
+export function allowKey(
+  scope: Construct,
+  sid: string,
+  key: kms.IKey,
+  services: readonly string[],
+): iam.PolicyStatement {
+  const { region } = Stack.of(scope);
+  const statement = allow(sid, KEY_ACTIONS, key.keyArn);
+  statement.addCondition("StringEquals", {
+    "kms:ViaService": services.map((service) => `${service}.${region}.amazonaws.com`),
+  });
+  return statement;
 }
 
 export function allow(sid: string, actions: string[], resource: string): iam.PolicyStatement {

@@ -3,5 +3,7 @@
 export { encryptionKey } from "./encryption-key.ts";
 export { PaymentWorker } from "./payment-worker.ts";
 export type { PaymentWorkerProps } from "./payment-worker.ts";
+export type { Network } from "./lambda-function.ts";
+export { RecordsTable } from "./records-table.ts";
 export { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 export type { Timings } from "../lib/timing/payments.ts";

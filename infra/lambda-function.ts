@@ -5,12 +5,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Duration, RemovalPolicy } from "aws-cdk-lib";
+import type * as ec2 from "aws-cdk-lib/aws-ec2";
 import type * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
+import { allowLogs } from "./encryption-key.ts";
 import { executionRole } from "./execution-role.ts";
 import type { Secret } from "./execution-role.ts";
 
@@ -28,10 +30,22 @@ export interface FunctionProps {
   /** In MB. Lambda gives CPU in proportion: below 512, a cold start over TLS takes longer than it saves. */
   readonly memorySize?: number;
   readonly reservedConcurrency?: number;
+  /** Default: six months, for a payment may be disputed for up to 120 days. */
+  readonly logRetention?: logs.RetentionDays;
+  readonly network?: Network;
   /** Whether the log outlives the stack. */
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts the log, and may be used through the services that the statements name. */
   readonly encryptionKey?: kms.IKey;
+}
+
+/** Where a function's network interfaces are. Its subnets need a way to Stripe, such as a NAT gateway. */
+export interface Network {
+  readonly vpc: ec2.IVpc;
+  /** Default: private subnets with egress. */
+  readonly vpcSubnets?: ec2.SubnetSelection;
+  /** Default: a new one that allows all outbound traffic and no inbound. */
+  readonly securityGroups?: ec2.ISecurityGroup[];
 }
 
 export interface LambdaFunction {
@@ -45,12 +59,18 @@ const DIST = join(import.meta.dirname, "..", "dist");
 /** Adds `Logs`, `Policy`, `Role` and `Function` to `scope`, which is the function's own construct. */
 export function lambdaFunction(scope: Construct, props: FunctionProps): LambdaFunction {
   const { bundle, description, reservedConcurrency, secrets = [] } = props;
+  if (props.encryptionKey) allowLogs(scope, props.encryptionKey);
   const logGroup = new logs.LogGroup(scope, "Logs", {
-    retention: logs.RetentionDays.SIX_MONTHS, // a payment may be disputed for up to 120 days
+    retention: props.logRetention ?? logs.RetentionDays.SIX_MONTHS,
     removalPolicy: props.removalPolicy,
     ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
   });
-  const role = executionRole(scope, { ...props, secrets, logGroup });
+  const role = executionRole(scope, {
+    ...props,
+    secrets,
+    logGroup,
+    inVpc: props.network !== undefined,
+  });
   const folder = join(DIST, bundle);
   if (!existsSync(join(folder, "index.js"))) {
     throw new Error(`${folder} holds no index.js: run \`npm run build\` before synthesis.`);
@@ -68,6 +88,7 @@ export function lambdaFunction(scope: Construct, props: FunctionProps): LambdaFu
     ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     loggingFormat: lambda.LoggingFormat.JSON,
     logGroup,
+    ...props.network,
     environment: {
       ...props.environment,
       ...Object.fromEntries(secrets.map(({ variable, secret }) => [variable, secret.secretArn])),

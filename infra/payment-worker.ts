@@ -3,6 +3,7 @@
 import { Annotations, RemovalPolicy } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import type * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as logs from "aws-cdk-lib/aws-logs";
@@ -15,10 +16,11 @@ import type { Timings } from "../lib/timing/payments.ts";
 import { timingVariables } from "../lib/timing/variables.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
-import { allow } from "./execution-role.ts";
+import { allow, allowKey } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
+import type { Network } from "./lambda-function.ts";
 import { QueueConsumer, throwIfBroken } from "./queue-consumer.ts";
-import { RecordsTable } from "./records-table.ts";
+import { checkRecordsTable, RecordsTable } from "./records-table.ts";
 import { emptyStripeSecret } from "./stripe-secret.ts";
 
 export interface PaymentWorkerProps {
@@ -26,15 +28,29 @@ export interface PaymentWorkerProps {
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /** Holds the Stripe key as a plain string. Absent: an empty one is created, for an operator to fill. */
   readonly stripeSecret?: ReadableSecret;
-  /** Encrypts everything at rest. Absent: keys that AWS owns. See `encryptionKey()` for one that fits. */
+  /**
+   * A table that holds the records of several workers already, such as another one's `table`, with its own
+   * key. Absent: a new one. Workers with the same senders share one: an id that reaches two of them is then
+   * charged once, however late.
+   */
+  readonly table?: dynamodb.ITable | dynamodb.Table;
+  /** Encrypts everything at rest that is made here. Absent: keys that AWS owns. */
   readonly encryptionKey?: kms.IKey;
   /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
   readonly alarmTopic?: sns.ITopic;
+  /** What else happens when an alarm fires and when it clears. */
+  readonly alarmActions?: readonly cloudwatch.IAlarmAction[];
   /**
    * `false` reserves no concurrency for the function: only for an account whose concurrency quota is too
    * small to reserve from (new accounts have 10). Another function may then starve this one. Default `true`.
    */
   readonly reserveConcurrency?: boolean;
+  /** The VPC that the function is in. Absent: none, and it needs none. */
+  readonly network?: Network;
+  /** In MB, default 512. Lambda gives CPU in proportion. */
+  readonly memorySize?: number;
+  /** How long the log is kept. Default: six months, for a payment may be disputed for up to 120 days. */
+  readonly logRetention?: logs.RetentionDays;
   /** What differs from `DEFAULT_TIMINGS`, whose rules hold for the result too. */
   readonly timings?: Partial<Timings>;
 }
@@ -46,20 +62,23 @@ export interface PaymentWorkerProps {
  * would charge customers twice, and no alarm would fire.
  */
 export class PaymentWorker extends Construct {
-  /** Producers send here: `queue.grantSendMessages(producer)`. */
+  /** Producers send here: see `grantSend`. */
   readonly queue: sqs.Queue;
   readonly deadLetterQueue: sqs.Queue;
-  readonly table: dynamodb.Table;
+  readonly table: dynamodb.ITable;
   readonly function: lambda.Function;
+  readonly role: iam.Role;
+  readonly eventSource: lambda.EventSourceMapping;
   readonly logGroup: logs.LogGroup;
   readonly stripeSecret: ReadableSecret;
   readonly alarms: readonly cloudwatch.Alarm[];
+  readonly dashboard: cloudwatch.Dashboard;
 
   constructor(scope: Construct, id: string, props: PaymentWorkerProps) {
     super(scope, id);
     const timings = { ...DEFAULT_TIMINGS, ...props.timings };
     throwIfBroken(this, violations(timings));
-    if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic) {
+    if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic && !props.alarmActions) {
       Annotations.of(this).addWarningV2(
         "payment-worker:alarmTopic",
         "No alarm of this payment worker notifies anyone. Set `alarmTopicArn` for the stage in infra/stages.ts, or pass `alarmTopic` to the construct.",
@@ -69,7 +88,10 @@ export class PaymentWorker extends Construct {
       removalPolicy: props.removalPolicy,
       ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
     };
-    this.table = new RecordsTable(this, "Records", shared).table;
+    if (props.table) checkRecordsTable(props.table);
+    const table = props.table ?? new RecordsTable(this, "Records", shared).table;
+    this.table = table as dynamodb.ITable; // as exactOptionalPropertyTypes would not have it
+    const tableKey = this.table.encryptionKey;
     this.stripeSecret = props.stripeSecret ?? emptyStripeSecret(this, "StripeKey", shared);
     const worker = new QueueConsumer(this, "Worker", {
       ...shared,
@@ -82,18 +104,36 @@ export class PaymentWorker extends Construct {
       environment: { RECORDS_TABLE: this.table.tableName, ...timingVariables(timings) },
       statements: [
         allow("Claim", ["dynamodb:PutItem", "dynamodb:UpdateItem"], this.table.tableArn),
+        ...(tableKey && tableKey !== props.encryptionKey
+          ? [allowKey(this, "UseTableKey", tableKey, ["dynamodb"])]
+          : []),
       ],
+      ...(props.network && { network: props.network }),
+      ...(props.memorySize !== undefined && { memorySize: props.memorySize }),
+      ...(props.logRetention !== undefined && { logRetention: props.logRetention }),
       secrets: [{ name: "StripeKey", variable: "STRIPE_SECRET_ARN", secret: this.stripeSecret }],
     });
     this.queue = worker.queues.queue;
     this.deadLetterQueue = worker.queues.deadLetterQueue;
     this.function = worker.function;
+    this.role = worker.role;
+    this.eventSource = worker.eventSource;
     this.logGroup = worker.logGroup;
     this.alarms = new Alarms(this, "Alarms", {
       worker,
       timings,
       ...(props.alarmTopic && { topic: props.alarmTopic }),
+      ...(props.alarmActions && { actions: props.alarmActions }),
     }).all;
-    dashboard(this, "Dashboard", { worker, table: this.table, alarms: this.alarms });
+    this.dashboard = dashboard(this, "Dashboard", {
+      worker,
+      table: this.table,
+      alarms: this.alarms,
+    });
+  }
+
+  /** Lets a producer send to the queue, and use the queue's key for it. */
+  grantSend(producer: iam.IGrantable): iam.Grant {
+    return this.queue.grantSendMessages(producer);
   }
 }

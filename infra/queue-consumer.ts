@@ -1,6 +1,7 @@
 // A queue, the function that empties it, and between them the event source.
 
 import { Duration } from "aws-cdk-lib";
+import type * as iam from "aws-cdk-lib/aws-iam";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
@@ -25,6 +26,8 @@ export class QueueConsumer extends Construct {
   readonly queues: Queues;
   readonly function: lambda.Function;
   readonly logGroup: logs.LogGroup;
+  readonly role: iam.Role;
+  readonly eventSource: lambda.EventSourceMapping;
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
@@ -55,7 +58,8 @@ export class QueueConsumer extends Construct {
     });
     this.function = made.function;
     this.logGroup = made.logGroup;
-    this.function.addEventSourceMapping("EventSource", {
+    this.role = made.role;
+    this.eventSource = this.function.addEventSourceMapping("EventSource", {
       eventSourceArn: queue.queueArn,
       batchSize: timings.batchSize,
       maxBatchingWindow: Duration.millis(timings.batchWindowMs),

@@ -34,3 +34,40 @@ export class RecordsTable extends Construct {
     });
   }
 }
+
+const RECORDS_KEY =
+  '[{"attributeName":"messageId","keyType":"HASH"}],[{"attributeName":"messageId","attributeType":"S"}]';
+
+/**
+ * Whether a table that exists already can hold the records. One that is imported
+ * cannot be checked: its partition key must be `messageId` (a string) with no sort
+ * key, its TTL attribute `expiresAt`.
+ *
+ * @throws Error for a table of another shape, and for one that is replicated: a claim is exclusive in one
+ * region only, so a replica charges twice
+ */
+export function checkRecordsTable(table: dynamodb.ITable | dynamodb.Table): void {
+  const resource = table.node.defaultChild;
+  const name = table.node.path;
+  if (resource instanceof dynamodb.CfnGlobalTable) {
+    throw new Error(
+      `${name} is a TableV2, which may get replicas, and a claim is exclusive in one region only: pass a dynamodb.Table.`,
+    );
+  }
+  if (!(resource instanceof dynamodb.CfnTable)) return;
+  const { keySchema, attributeDefinitions } = resource;
+  const key = [keySchema, attributeDefinitions].map((part) => JSON.stringify(part)).join();
+  if (key !== RECORDS_KEY) {
+    throw new Error(
+      `${name} cannot hold the records: its key must be the string "messageId", and no sort key.`,
+    );
+  }
+  const ttl = resource.timeToLiveSpecification as
+    | dynamodb.CfnTable.TimeToLiveSpecificationProperty
+    | undefined;
+  if (ttl?.attributeName !== "expiresAt" || ttl.enabled !== true) {
+    throw new Error(
+      `${name} would keep the records forever: set timeToLiveAttribute to "expiresAt".`,
+    );
+  }
+}
