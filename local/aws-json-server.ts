@@ -2,8 +2,9 @@
 import { errorCode, errorReply, readCall } from "./aws-json.ts";
 import type { Call } from "./aws-json.ts";
 import type { Phase } from "./faults.ts";
+import type { Reply } from "./http-exchange.ts";
 import { startHttpServer } from "./http-server.ts";
-import type { HttpServer, Listening, Reply } from "./http-server.ts";
+import type { HttpServer, Listening } from "./http-server.ts";
 
 /** One request as the server saw it. */
 export type Seen<Details> = Details & {

@@ -1,7 +1,7 @@
 // AWS's JSON protocol: `X-Amz-Target: Service.Operation` and a JSON body.
 import type { IncomingHttpHeaders } from "node:http";
 
-import type { HttpRequest, Reply } from "./http-server.ts";
+import type { HttpRequest, Reply } from "./http-exchange.ts";
 
 export type Call = {
   operation: string;

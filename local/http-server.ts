@@ -2,45 +2,15 @@
 // replies. On 127.0.0.1 alone unless it is told otherwise.
 
 import { createServer } from "node:http";
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { createFaults } from "./faults.ts";
 import type { Faults, Phase } from "./faults.ts";
-
-export type HttpRequest = {
-  method: string;
-  /** Path and query, as sent. */
-  url: string;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-};
-
-export type Reply = {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-};
-
-/** One request between its arrival and its reply, as the service sees it. */
-export type Exchange<Seen, Own> = {
-  /** What is matched by the faults, and shown to their hooks. */
-  seen: Seen;
-  /** Told of each fault when it happens. */
-  onFault?: (kind: string) => void;
-  /** Whether a fault of the service's own can happen to this request. */
-  takes?: (fault: Own) => boolean;
-  /** The reply of one that ends the exchange; without a reply the fault goes to `apply`. */
-  refuse?: (fault: Own) => Reply | undefined;
-  /** Accepts the request, once it has arrived. */
-  receive?: () => void;
-  /** Carries it out. */
-  apply: (injected: readonly Own[]) => Reply | Promise<Reply>;
-  /** Told when the reply goes out. */
-  onReply?: (reply: Reply) => void;
-};
+import { runExchange, send, trickle } from "./http-exchange.ts";
+import type { Exchange, HttpRequest, Reply } from "./http-exchange.ts";
 
 export type HttpServer<Seen, Own> = {
   url: string;
@@ -73,7 +43,6 @@ type Options<Seen, Own> = Listening & {
 
 /** Longer than any client keeps an idle connection, so that only the faults cut one. */
 const KEEP_ALIVE_MS = 600_000;
-const PIECE_MS = 50;
 
 /** @throws when the port is taken */
 export async function startHttpServer<Seen extends object, Own extends { kind: string } = never>(
@@ -97,48 +66,15 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
     }
     const exchange = options.read({ method, url, headers, body: await buffer(request) });
     if ("status" in exchange) return send(response, exchange);
-    await run(exchange, request, response).finally(() => options.onEnd?.(exchange.seen));
-  }
-
-  async function run(
-    exchange: Exchange<Seen, Own>,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const { seen, onFault, refuse, takes = () => true, receive, apply, onReply } = exchange;
-    const injected: Own[] = [];
-    let slowMs = 0;
-    let refused: Reply | undefined;
-
-    /** Plays the faults of this phase; false when one of them has ended the exchange. */
-    async function survives(phase: Phase): Promise<boolean> {
-      for (const { kind, common, own } of due(phase, seen, takes)) {
-        onFault?.(kind);
-        if (own) {
-          refused = refuse?.(own);
-          if (refused) return false;
-          injected.push(own);
-        } else if (common?.kind === "hook") await Promise.race([common.run(seen), stopped]);
-        else if (common?.kind === "slowBody") slowMs = common.ms;
-        else if (common && "ms" in common) await wait(common.ms);
-        else return false;
-      }
-      return true;
+    try {
+      const { reply, slowMs } = await runExchange(exchange, { due, wait, stopped });
+      if (reply) exchange.onReply?.(reply);
+      if (!reply) request.socket.destroy();
+      else if (slowMs === 0) send(response, reply);
+      else await trickle(response, reply, slowMs, wait);
+    } finally {
+      options.onEnd?.(exchange.seen);
     }
-
-    let reply: Reply | undefined;
-    if ((await survives("arriving")) && (receive?.(), await survives("received"))) {
-      reply = await apply(injected);
-      if (!(await survives("applied"))) reply = undefined;
-    }
-    reply ??= refused;
-    if (!reply) {
-      request.socket.destroy();
-      return;
-    }
-    onReply?.(reply);
-    if (slowMs === 0) send(response, reply);
-    else await trickle(response, reply, slowMs, wait);
   }
 
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -193,30 +129,4 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
 
 function plain(body: string): Reply {
   return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body };
-}
-
-function headersOf(reply: Reply): Record<string, string | number> {
-  return { ...reply.headers, "content-length": Buffer.byteLength(reply.body) };
-}
-
-function send(response: ServerResponse, reply: Reply): void {
-  response.writeHead(reply.status, headersOf(reply)).end(reply.body);
-}
-
-/** The headers at once, and the body in small pieces over this time. */
-async function trickle(
-  response: ServerResponse,
-  reply: Reply,
-  ms: number,
-  wait: (ms: number) => Promise<void>,
-): Promise<void> {
-  const body = Buffer.from(reply.body);
-  response.writeHead(reply.status, headersOf(reply)).flushHeaders();
-  const pieces = Math.max(2, Math.ceil(ms / PIECE_MS));
-  const edge = (piece: number) => Math.floor((piece * body.length) / pieces);
-  for (let piece = 0; piece < pieces; piece += 1) {
-    await wait(ms / pieces);
-    response.write(body.subarray(edge(piece), edge(piece + 1)));
-  }
-  response.end();
 }

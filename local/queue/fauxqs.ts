@@ -4,7 +4,7 @@ import type { BuildAppOptions, SqsSpyMessage } from "fauxqs";
 
 import { SqsStore } from "../../node_modules/fauxqs/dist/sqs/sqsStore.js";
 import type { Call } from "../aws-json.ts";
-import type { Reply } from "../http-server.ts";
+import type { Reply } from "../http-exchange.ts";
 import { takeAnyCharacter } from "./any-character.ts";
 
 /** A message as fauxqs holds it. */

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 
 import { okReply } from "../aws-json.ts";
-import type { Reply } from "../http-server.ts";
+import type { Reply } from "../http-exchange.ts";
 import type { Fauxqs, StoredQueue } from "./fauxqs.ts";
 import { moveMessages } from "./move-messages.ts";
 import type { Move } from "./move-messages.ts";

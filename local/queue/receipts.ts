@@ -5,7 +5,7 @@
  */
 import { okReply } from "../aws-json.ts";
 import type { Call } from "../aws-json.ts";
-import type { Reply } from "../http-server.ts";
+import type { Reply } from "../http-exchange.ts";
 import type { Fauxqs } from "./fauxqs.ts";
 import { refusal } from "./refusal.ts";
 

@@ -2,7 +2,8 @@
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import type { Call } from "../aws-json.ts";
-import type { Listening, Reply } from "../http-server.ts";
+import type { Reply } from "../http-exchange.ts";
+import type { Listening } from "../http-server.ts";
 import { createFauxqs } from "./fauxqs.ts";
 import type { MessageEvent } from "./fauxqs.ts";
 import { depthOf, messagesOf } from "./messages.ts";

@@ -1,7 +1,7 @@
 // One request to Stripe from its first byte to its answer, as the HTTP front runs it.
 import { randomBytes } from "node:crypto";
 
-import type { Exchange, HttpRequest, Reply } from "../http-server.ts";
+import type { Exchange, HttpRequest, Reply } from "../http-exchange.ts";
 import type { createDecide, Decision } from "./decide.ts";
 import type { Answer } from "./errors.ts";
 import { passingError } from "./faults.ts";

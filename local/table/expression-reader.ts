@@ -2,26 +2,10 @@
 // :values, and what DynamoDB refuses of them.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
 
-import type { AttributeValue, Item, Type } from "./attribute-value.ts";
+import type { Type } from "./attribute-value.ts";
 import { invalid } from "./errors.ts";
+import type { Expression, Given, Path } from "./expression.ts";
 import { RESERVED_WORDS } from "./reserved-words.ts";
-
-/** What `#names` and `:values` stand for, in the request that the expression came with. */
-export type Given = {
-  ExpressionAttributeNames?: Record<string, string> | undefined;
-  ExpressionAttributeValues?: Item | undefined;
-};
-
-/** Names, `#placeholders` and list indexes, as written. */
-export type Path = readonly (string | number)[];
-
-/** What every compiled expression has. */
-export type Expression = {
-  names: ReadonlySet<string>;
-  values: ReadonlySet<string>;
-  /** @throws DynamoDbError when a placeholder stands for nothing, or for a value of a wrong type */
-  check: (given: Given) => void;
-};
 
 export type Reader = ReturnType<typeof createReader>;
 
@@ -129,59 +113,4 @@ export function createReader(parameter: string, text: string) {
   const ended = () => at >= tokens.length;
   const expression: Expression = { names, values, check };
   return { peek, next, take, expect, fail, ended, path, value, typed, checks, refused, expression };
-}
-
-/** @throws DynamoDbError when a placeholder is given that no expression uses */
-export function checkUnused(given: Given, used: readonly (Expression | undefined)[]): void {
-  for (const [field, key] of PLACEHOLDERS) {
-    const placeholders = Object.keys(given[field] ?? {});
-    const unused = placeholders.filter((one) => !used.some((by) => by?.[key].has(one)));
-    if (unused.length > 0) {
-      throw invalid(
-        `Value provided in ${field} unused in expressions: keys: {${unused.join(", ")}}`,
-      );
-    }
-  }
-}
-
-const PLACEHOLDERS = [
-  ["ExpressionAttributeNames", "names"],
-  ["ExpressionAttributeValues", "values"],
-] as const;
-
-/** The name that a segment stands for. */
-export function nameOf(segment: string, given: Given): string {
-  return segment.startsWith("#") ? (given.ExpressionAttributeNames?.[segment] as string) : segment;
-}
-
-/** What the path leads to in the item. */
-export function valueAt(
-  item: Item | undefined,
-  path: Path,
-  given: Given,
-): AttributeValue | undefined {
-  let value = item?.[nameOf(path[0] as string, given)];
-  for (let i = 1; i < path.length && value; i += 1) {
-    const segment = path[i] as string | number;
-    value = typeof segment === "number" ? value.L?.[segment] : value.M?.[nameOf(segment, given)];
-  }
-  return value;
-}
-
-/** The path as DynamoDB writes it in its errors. */
-export function printed(path: Path, given: Given): string {
-  return `[${path.map((part) => (typeof part === "number" ? `[${part}]` : nameOf(part, given))).join(", ")}]`;
-}
-
-/** Expressions are few and run often: each is read once. */
-export function remembered<T>(read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    let value = known.get(text);
-    if (value === undefined) {
-      value = read(text);
-      known.set(text, value);
-    }
-    return value;
-  };
 }

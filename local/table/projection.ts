@@ -2,8 +2,9 @@
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ProjectionExpressions.html
 
 import type { AttributeValue, Item } from "./attribute-value.ts";
-import { createReader, nameOf, remembered, valueAt } from "./expression-reader.ts";
-import type { Expression, Given, Path } from "./expression-reader.ts";
+import { createReader } from "./expression-reader.ts";
+import { nameOf, remembered, valueAt } from "./expression.ts";
+import type { Expression, Given, Path } from "./expression.ts";
 
 export type Projection = Expression & { paths: readonly Path[] };
 

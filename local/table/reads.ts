@@ -3,7 +3,7 @@
 import type { Item } from "./attribute-value.ts";
 import { filterOf } from "./condition.ts";
 import { invalid, outOfModel } from "./errors.ts";
-import { checkUnused } from "./expression-reader.ts";
+import { checkUnused } from "./expression.ts";
 import { itemBytes } from "./item.ts";
 import { project, projectionOf } from "./projection.ts";
 import { onlyKnows, readGiven } from "./requests.ts";

@@ -2,7 +2,7 @@
 
 import type { Item } from "./attribute-value.ts";
 import { invalid, outOfModel } from "./errors.ts";
-import type { Given } from "./expression-reader.ts";
+import type { Given } from "./expression.ts";
 import { readItem, readValue } from "./item.ts";
 import type { WriteInput } from "./write.ts";
 

@@ -3,7 +3,8 @@
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import { errorReply, okReply } from "../aws-json.ts";
-import type { Listening, Reply } from "../http-server.ts";
+import type { Reply } from "../http-exchange.ts";
+import type { Listening } from "../http-server.ts";
 import { plainItem } from "./attribute-value.ts";
 import type { Item } from "./attribute-value.ts";
 import type { ChangeLog } from "./change-log.ts";

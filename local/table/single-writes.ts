@@ -2,7 +2,7 @@
 
 import type { Item } from "./attribute-value.ts";
 import { DynamoDbError, invalid } from "./errors.ts";
-import type { Path } from "./expression-reader.ts";
+import type { Path } from "./expression.ts";
 import { checkSize } from "./item.ts";
 import { project } from "./projection.ts";
 import { hasEnum, readWrite } from "./requests.ts";

@@ -4,11 +4,14 @@
 import { typeOf } from "./attribute-value.ts";
 import type { AttributeValue, Item, Type } from "./attribute-value.ts";
 import { invalid } from "./errors.ts";
-import { createReader, nameOf, printed, remembered, valueAt } from "./expression-reader.ts";
-import type { Expression, Given, Path, Reader } from "./expression-reader.ts";
+import { createReader } from "./expression-reader.ts";
+import type { Reader } from "./expression-reader.ts";
+import { nameOf, printed, remembered, valueAt } from "./expression.ts";
+import type { Expression, Given, Path } from "./expression.ts";
 import { addNumbers } from "./numbers.ts";
+import { sum, wrongType } from "./update-terms.ts";
+import type { Read } from "./update-terms.ts";
 
-type Read = (item: Item, given: Given) => AttributeValue;
 type Action =
   | { verb: "SET"; path: Path; read: Read }
   | { verb: "REMOVE"; path: Path }
@@ -24,7 +27,6 @@ export type Update = Expression & {
 
 const VERBS = ["SET", "REMOVE", "ADD", "DELETE"] as const;
 const SETS: readonly Type[] = ["SS", "NS", "BS"];
-const wrongType = () => invalid("An operand in the update expression has an incorrect data type");
 
 export const updateOf = remembered((text): Update => {
   const reader = createReader("UpdateExpression", text);
@@ -77,55 +79,6 @@ function action(reader: Reader, verb: Action["verb"]): Action {
   const placeholder = reader.value();
   reader.typed(placeholder, `operator: ${verb}`, verb === "ADD" ? ["N", ...SETS] : SETS);
   return { verb, path, placeholder };
-}
-
-function sum(reader: Reader): Read {
-  const left = term(reader);
-  const operator = reader.peek();
-  if (operator !== "+" && operator !== "-") return left;
-  reader.next();
-  const right = term(reader);
-  return (item, given) => {
-    const [a, b] = [left(item, given), right(item, given)];
-    if (a.N === undefined || b.N === undefined) throw wrongType();
-    return { N: addNumbers(a.N, b.N, operator === "+" ? 1 : -1) };
-  };
-}
-
-function term(reader: Reader): Read {
-  if (reader.peek().startsWith(":")) {
-    const placeholder = reader.value();
-    return (_item, given) => given.ExpressionAttributeValues?.[placeholder] as AttributeValue;
-  }
-  if (reader.peek(1) !== "(") {
-    const path = reader.path();
-    return (item, given) => {
-      const value = valueAt(item, path, given);
-      if (value) return value;
-      throw invalid(
-        "The provided expression refers to an attribute that does not exist in the item",
-      );
-    };
-  }
-  const name = reader.next();
-  reader.expect("(");
-  if (name === "if_not_exists") {
-    const path = reader.path();
-    reader.expect(",");
-    const fallback = sum(reader);
-    reader.expect(")");
-    return (item, given) => valueAt(item, path, given) ?? fallback(item, given);
-  }
-  if (name !== "list_append") throw reader.refused(`Invalid function name; function: ${name}`);
-  const head = sum(reader);
-  reader.expect(",");
-  const tail = sum(reader);
-  reader.expect(")");
-  return (item, given) => {
-    const [a, b] = [head(item, given), tail(item, given)];
-    if (!a.L || !b.L) throw wrongType();
-    return { L: [...a.L, ...b.L] };
-  };
 }
 
 /** What the action leaves at its path; undefined for nothing. */

@@ -4,8 +4,8 @@
 import type { Item } from "./attribute-value.ts";
 import { conditionOf } from "./condition.ts";
 import { conditionFailed, invalidParameters } from "./errors.ts";
-import { checkUnused } from "./expression-reader.ts";
-import type { Given } from "./expression-reader.ts";
+import { checkUnused } from "./expression.ts";
+import type { Given } from "./expression.ts";
 import { updateOf } from "./update.ts";
 
 export type WriteKind = "Put" | "Update" | "Delete" | "ConditionCheck";

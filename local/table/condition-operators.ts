@@ -1,0 +1,149 @@
+// The operators and functions of conditions: read once into functions of the item.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
+
+import { compare, equal, typeOf } from "./attribute-value.ts";
+import type { AttributeValue, Item, Type } from "./attribute-value.ts";
+import type { Reader } from "./expression-reader.ts";
+import { printed, valueAt } from "./expression.ts";
+import type { Given, Path } from "./expression.ts";
+import { beginsWith, contains, sizeOf } from "./value-tests.ts";
+
+export type Holds = (item: Item | undefined, given: Given) => boolean;
+type Operand = {
+  read: (item: Item | undefined, given: Given) => AttributeValue | undefined;
+  path?: Path;
+  placeholder?: string;
+};
+
+/** What has an order. */
+const ORDERED: readonly Type[] = ["S", "N", "B"];
+const ORDERS: Record<string, (order: number) => boolean> = {
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
+};
+
+/** A function that is true or false. */
+export function call(reader: Reader): Holds | undefined {
+  if (reader.peek(1) !== "(" || reader.peek() === "size") return undefined;
+  const name = reader.next();
+  reader.expect("(");
+  const subject = operand(reader);
+  const { read } = subject;
+  if (subject.path === undefined && name.startsWith("attribute_")) {
+    throw reader.refused(
+      `Operator or function requires a document path; operator or function: ${name}`,
+    );
+  }
+  const argument = (): Operand => {
+    reader.expect(",");
+    return operand(reader);
+  };
+  const holds = ((): Holds => {
+    switch (name) {
+      case "attribute_exists":
+        return (item, given) => read(item, given) !== undefined;
+      case "attribute_not_exists":
+        return (item, given) => read(item, given) === undefined;
+      case "attribute_type": {
+        const type = argument();
+        return binary(subject, type, (value, { S }) => typeOf(value) === S);
+      }
+      case "begins_with": {
+        const prefix = argument();
+        if (prefix.placeholder) {
+          reader.typed(prefix.placeholder, "operator or function: begins_with", ["S", "B"]);
+        }
+        return binary(subject, prefix, beginsWith);
+      }
+      case "contains":
+        return binary(subject, argument(), contains);
+      default:
+        throw reader.refused(`Invalid function name; function: ${name}`);
+    }
+  })();
+  reader.expect(")");
+  return holds;
+}
+
+export function comparison(reader: Reader): Holds {
+  const left = operand(reader);
+  if (reader.take("IN")) {
+    reader.expect("(");
+    const list = [operand(reader)];
+    while (reader.take(",")) list.push(operand(reader));
+    reader.expect(")");
+    const tests = list.map((right) => binary(left, right, equal));
+    return (item, given) => tests.some((test) => test(item, given));
+  }
+  if (reader.take("BETWEEN")) {
+    const low = ordered(reader, left, ">=", "BETWEEN");
+    reader.expect("AND");
+    const high = ordered(reader, left, "<=", "BETWEEN");
+    return (item, given) => low(item, given) && high(item, given);
+  }
+  const operator = reader.peek();
+  if (!(operator in ORDERS) && operator !== "=" && operator !== "<>") reader.fail();
+  reader.next();
+  if (operator in ORDERS) return ordered(reader, left, operator, operator);
+  const right = operand(reader);
+  distinct(reader, operator, left, right);
+  const same = binary(left, right, equal);
+  return operator === "=" ? same : (item, given) => !same(item, given);
+}
+
+function ordered(reader: Reader, left: Operand, order: string, name: string): Holds {
+  const right = operand(reader);
+  for (const { placeholder } of [left, right]) {
+    if (placeholder) reader.typed(placeholder, `operator: ${name}`, ORDERED);
+  }
+  distinct(reader, name, left, right);
+  const fits = ORDERS[order] as (order: number) => boolean;
+  return binary(left, right, (a, b) => {
+    const result = compare(a, b);
+    return result !== undefined && fits(result);
+  });
+}
+
+function distinct(reader: Reader, operator: string, left: Operand, right: Operand): void {
+  const { path } = left;
+  if (!path || !right.path || path.join(".") !== right.path.join(".")) return;
+  reader.checks.push((given) => {
+    throw reader.refused(
+      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}, first operand: ${printed(path, given)}`,
+    );
+  });
+}
+
+function operand(reader: Reader): Operand {
+  if (reader.peek() === "size" && reader.peek(1) === "(") {
+    reader.next();
+    reader.expect("(");
+    const { read } = operand(reader);
+    reader.expect(")");
+    return { read: (item, given) => sizeOf(read(item, given)) };
+  }
+  if (reader.peek().startsWith(":")) {
+    const placeholder = reader.value();
+    return {
+      placeholder,
+      read: (_item, given) => given.ExpressionAttributeValues?.[placeholder],
+    };
+  }
+  const path = reader.path();
+  return { path, read: (item, given) => valueAt(item, path, given) };
+}
+
+/** True only when both operands are there. */
+function binary(
+  left: Operand,
+  right: Operand,
+  test: (a: AttributeValue, b: AttributeValue) => boolean,
+): Holds {
+  return (item, given) => {
+    const a = left.read(item, given);
+    const b = right.read(item, given);
+    return a !== undefined && b !== undefined && test(a, b);
+  };
+}
