@@ -7,7 +7,7 @@ import type { ResultLine } from "../clients/results.ts";
 import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
 import { flag, instant, readArguments } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
-import { printJson, say } from "../terminal/print.ts";
+import { printJson, say, utc } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
 
 export const COMMAND = {
@@ -51,7 +51,7 @@ export async function run(args: string[]): Promise<void> {
 function describe(results: readonly ResultLine[], backoff: Backoff): string {
   const rows = results.map((result) => [
     result.messageId ?? "",
-    time(Date.parse(result.timestamp)),
+    utc(Date.parse(result.timestamp)),
     String(result.receiveCount ?? ""),
     String(result.attempt ?? ""),
     result.outcome ? `${result.decision}, ${result.outcome}` : result.decision,
@@ -83,11 +83,7 @@ function nextOf({ decision, timestamp, receiveCount = 1 }: ResultLine, backoff: 
     default: {
       const ceiling = backoffCeilingMs(backoff, receiveCount);
       const at = Date.parse(timestamp);
-      return `${time(at + ceiling / 2)} to ${time(at + ceiling).slice(11)}`;
+      return `${utc(at + ceiling / 2)} to ${utc(at + ceiling).slice(11)}`;
     }
   }
-}
-
-function time(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

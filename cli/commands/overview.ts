@@ -7,7 +7,7 @@ import { deadLetterQueueOf, groupByReason, readDeadLetters } from "../queue/dead
 import { depthOf } from "../queue/peek.ts";
 import { flag, instant, readArguments } from "../terminal/arguments.ts";
 import { interruptSignal } from "../terminal/command.ts";
-import { plural, printJson, say } from "../terminal/print.ts";
+import { plural, printJson, say, utc } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import { warnings } from "./dlq.ts";
@@ -70,15 +70,15 @@ export async function run(args: string[]): Promise<void> {
     ]);
     console.log(table(["messages", "reason", "least time left"], rows));
   }
-  console.log(`\n${plural(all.length, "delivery", "deliveries")} since ${time(values.since)} UTC`);
+  console.log(`\n${plural(all.length, "delivery", "deliveries")} since ${utc(values.since)} UTC`);
   if (results.length > 0) {
     const rows = results.map(({ deliveries, messages, result, code, first, last }) => [
       deliveries.toLocaleString("en-US"),
       messages.toLocaleString("en-US"),
       result,
       code,
-      time(Date.parse(first)).slice(11),
-      time(Date.parse(last)).slice(11),
+      utc(Date.parse(first)).slice(11),
+      utc(Date.parse(last)).slice(11),
     ]);
     const head = ["deliveries", "messages", "result", "code", "first (UTC)", "last (UTC)"];
     console.log(table(head, rows));
@@ -107,8 +107,4 @@ export function groupResults(all: readonly ResultLine[]) {
       ];
     })
     .toSorted((a, b) => b.deliveries - a.deliveries);
-}
-
-function time(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

@@ -1,12 +1,12 @@
 // payments reconcile: whether the records and Stripe agree, and which payments are stuck.
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import { describePlace, readQueues } from "../queue/locate.ts";
-import { loadCheckpoint, newCheckpoint } from "../reconcile/checkpoint.ts";
+import { loadCheckpoint, newCheckpoint, removeOldFolders } from "../reconcile/checkpoint.ts";
 import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
 import type { Findings } from "../reconcile/findings.ts";
@@ -156,23 +156,10 @@ async function begin(
     );
   }
   const name = new Date(now).toISOString().slice(0, 19).replaceAll(":", "-");
-  await removeOld(FOLDER);
+  await removeOldFolders(FOLDER, KEPT - 1);
   const folder = join(FOLDER, `${name}-${process.pid}`);
   await mkdir(folder, { recursive: true });
   return { folder, checkpoint: newCheckpoint(tableName, from, to, now) };
-}
-
-/** Removes all but the newest: an interrupted one may have to be resumed, or one be repaired. */
-async function removeOld(parent: string): Promise<void> {
-  const names = await readdir(parent).catch(() => []);
-  const folders = await Promise.all(
-    names.map(async (name) => {
-      const folder = join(parent, name);
-      return { folder, usedAt: (await stat(folder)).mtimeMs };
-    }),
-  );
-  const old = folders.toSorted((a, b) => b.usedAt - a.usedAt).slice(KEPT - 1);
-  await Promise.all(old.map(({ folder }) => rm(folder, { recursive: true, force: true })));
 }
 
 async function gather(

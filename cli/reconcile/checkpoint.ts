@@ -1,5 +1,5 @@
 // How far a reconciliation has come, in a file: it resumes after Ctrl-C, a crash or a lost network.
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { UsageError } from "../terminal/command.ts";
@@ -76,4 +76,17 @@ export async function loadCheckpoint(folder: string, tableName: string): Promise
     );
   }
   return checkpoint;
+}
+
+/** Removes all but the newest: an interrupted one may have to be resumed, or one be repaired. */
+export async function removeOldFolders(parent: string, kept: number): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  const folders = await Promise.all(
+    names.map(async (name) => {
+      const folder = join(parent, name);
+      return { folder, usedAt: (await stat(folder)).mtimeMs };
+    }),
+  );
+  const old = folders.toSorted((a, b) => b.usedAt - a.usedAt).slice(kept);
+  await Promise.all(old.map(({ folder }) => rm(folder, { recursive: true, force: true })));
 }

@@ -9,7 +9,7 @@ import {
   describeStates,
   needsAction,
 } from "../explain/explain-difference.ts";
-import { plural } from "../terminal/print.ts";
+import { plural, utc } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -47,7 +47,7 @@ export function report(
   file: string,
 ): void {
   console.log(
-    `${plural(counts.records, "record")} (${plural(counts.open, "claim")} without a live lease) and ${plural(counts.intents, "PaymentIntent")}, ${minute(since)} to ${minute(until)} UTC: ${counts.agree.toLocaleString("en-US")} agree.`,
+    `${plural(counts.records, "record")} (${plural(counts.open, "claim")} without a live lease) and ${plural(counts.intents, "PaymentIntent")}, ${utc(since)} to ${utc(until)} UTC: ${counts.agree.toLocaleString("en-US")} agree.`,
   );
   if (counts.foreign > 0) {
     console.log(
@@ -85,10 +85,6 @@ function effort() {
     seconds: Math.round(process.uptime()),
     megabytes: Math.round(process.resourceUsage().maxRSS / 1_024),
   };
-}
-
-function minute(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 }
 
 /** The findings as one JSON document. */

@@ -5,7 +5,12 @@ import { wrap } from "./table.ts";
 /** "2026-11-29 12:00:00 UTC (3 min ago)" */
 export function instant(atMs: number, now: number): string {
   const distance = now >= atMs ? `${duration(now - atMs)} ago` : `in ${duration(atMs - now)}`;
-  return `${new Date(atMs).toISOString().slice(0, 19).replace("T", " ")} UTC (${distance})`;
+  return `${utc(atMs)} UTC (${distance})`;
+}
+
+/** "2026-11-29 12:00:00" */
+export function utc(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** Lines of a label and a text each, indented, wrapped to the terminal. */

@@ -49,7 +49,7 @@ async function complete(
   { records, now: clock, newOwner }: RepairDeps,
 ): Promise<boolean> {
   const now = clock();
-  if (seen.outcome || seen.leaseExpiresAt > now) return false;
+  if (seen.leaseExpiresAt > now) return false;
   const claim = {
     messageId: seen.messageId,
     owner: newOwner(),

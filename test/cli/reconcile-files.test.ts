@@ -1,10 +1,11 @@
 // What a reconciliation keeps on disk.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
+import { removeOldFolders } from "../../cli/reconcile/checkpoint.ts";
 import { openFindings } from "../../cli/reconcile/findings.ts";
 import { openPartitions } from "../../cli/reconcile/partitions.ts";
 import type { Finding } from "../../lib/reconcile/finding.ts";
@@ -53,4 +54,18 @@ test("a finding comes back once, after half a line of a killed reconciliation to
   for await (const one of findings.all()) read.push(one);
 
   expect(read).toEqual([finding("order-1"), finding("order-2")]);
+});
+
+test("only the folders that were used last are kept", async () => {
+  const parent = newFolder();
+  for (const [name, usedAt] of Object.entries({ oldest: 1, resumed: 4, older: 2, newest: 5 })) {
+    mkdirSync(join(parent, name));
+    writeFileSync(join(parent, name, "checkpoint.json"), "{}");
+    utimesSync(join(parent, name), usedAt, usedAt);
+  }
+
+  await removeOldFolders(parent, 2);
+  await removeOldFolders(join(parent, "nowhere"), 2);
+
+  expect(readdirSync(parent).toSorted()).toEqual(["newest", "resumed"]);
 });

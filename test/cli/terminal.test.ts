@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 
 import { confirm } from "../../cli/terminal/confirm.ts";
 import { readInstant } from "../../cli/terminal/instant.ts";
+import { labeled } from "../../cli/terminal/print.ts";
 import { duration, progressLine, startProgress } from "../../cli/terminal/progress.ts";
 import { table } from "../../cli/terminal/table.ts";
 
@@ -140,4 +141,18 @@ test.each<[string, number, string]>([
   ],
 ])("a table that %s", (_, width, drawn) => {
   expect(stripVTControlCharacters(table(HEAD, [ROW], { width }))).toBe(drawn);
+});
+
+test("labels and texts wrap to the terminal, and stay in their columns", () => {
+  const lines: [string, string][] = [
+    ["next", "the attempt completes it, or its lease expires"],
+    ["", "see pi_1"],
+  ];
+
+  expect(labeled(lines, 30)).toBe(
+    "  next  the attempt completes\n        it, or its lease\n        expires\n        see pi_1",
+  );
+  expect(labeled(lines, Infinity)).toBe(
+    "  next  the attempt completes it, or its lease expires\n        see pi_1",
+  );
 });
