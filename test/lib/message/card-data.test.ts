@@ -49,6 +49,8 @@ const WRITINGS: [how: string, write: (printed: string) => string][] = [
   ["with hyphens", (card) => card.replaceAll(" ", "-")],
   // Of two groups it would be a decimal.
   ["with dots", (card) => card.replace(/^(\d+) (\d+)$/, "$1$2").replaceAll(" ", ".")],
+  ["with slashes", (card) => card.replaceAll(" ", "/")],
+  ["with underscores", (card) => card.replaceAll(" ", "_")],
   ["with en-dashes", (card) => card.replaceAll(" ", "\u2013")],
   ["with dashes and blanks", (card) => card.replaceAll(" ", " \u2014 ")],
   ["with no-break spaces", (card) => card.replaceAll(" ", "\u00a0")],
@@ -62,6 +64,8 @@ const WRITINGS: [how: string, write: (printed: string) => string][] = [
   ["with combining marks", (card) => card.replaceAll(/\d/g, "$&\u0336")],
   ["in a sentence", (card) => `order 7 paid with ${card}, 12/29 123`],
   ["in brackets", (card) => `(${card.replaceAll(" ", "-")})`],
+  ["behind a hyphen", (card) => `card: -${card.replaceAll(" ", "-")}`],
+  ["with a letter behind it", (card) => `${card}x`],
   ["glued to a word", (card) => `card${card}`],
   ["behind a dot", (card) => `No.${card.replaceAll(" ", "")}`],
   ["in an id", (card) => `order-${card.replaceAll(" ", "")}-1`],
@@ -92,6 +96,7 @@ test.each([
   ["a4242424242424242bcdef01", "is a part of an ObjectId"],
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-abc3782822463100-05", "is a part of a trace and its flags"],
   ["a4242424242424242bcdef0123456789", "is a part of a UUID without hyphens"],
+  [`a4242424242424242${"b".repeat(111)}`, "is a part of a SHA-512"],
   ["00-a4242424242424242bcdef0123456789-00f067aa0ba902b7-01", "is a part of a trace"],
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242-01", "is a span of a trace"],
   ["4242 4242 4242 7b3f9c2ae41d4f889b2a1c0d5e6f7a8b 4242", "has an identifier in it"],
@@ -109,8 +114,14 @@ test.each([
   expect(containsCardNumber(text)).toBe(false);
 });
 
-test("a hash is exempt by its length alone: one digit more, and its digits count", () => {
-  expect(containsCardNumber("4242424242424242aaaaaaaaaaaaaaaaa")).toBe(true);
+test.each([
+  ["one digit more than a UUID has", "4242424242424242aaaaaaaaaaaaaaaaa"],
+  ["one more than a span has", "4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242x"],
+  ["an account number behind it", "4242424242424242 DE65424242424242424200"],
+  ["an account number's form and not its check digits", "DE66 4242 4242 4242 4242 00"],
+  ["an account number before it", "DE65424242424242424200 4242424242424242"],
+])("a card number with %s is one all the same", (_what, text) => {
+  expect(containsCardNumber(text)).toBe(true);
 });
 
 const hash = (text: string, length: number) =>
@@ -168,6 +179,7 @@ test.each<[what: string, make: (digits: (length: number) => string) => string]>(
   ["Swiss IBAN", (digits) => iban("CH", digits(17))],
   ["printed German IBAN", (d) => iban("DE", d(18)).replaceAll(/.{4}(?=.)/g, "$& ")],
   ["printed Polish IBAN", (d) => iban("PL", d(24)).replaceAll(/.{4}(?=.)/g, "$& ")],
+  ["longest IBAN, printed", (d) => iban("MT", d(30)).replaceAll(/.{4}(?=.)/g, "$& ")],
   ["decimal", (digits) => `0.${digits(16)}`],
 ])("no %s is taken for a card number", (_what, make) => {
   expect(share(10_000, make)).toBe(0);
