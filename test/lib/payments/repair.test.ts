@@ -94,11 +94,12 @@ test.each<[string, IdempotencyRecord]>([
 });
 
 test("nothing is written when a worker has taken the claim over meanwhile", async () => {
-  const { repair, put, stored } = await prepare(EXPIRED);
+  const { repair, records, put, stored } = await prepare(EXPIRED);
   const working = { ...EXPIRED, owner: "worker", leaseExpiresAt: NOW + 10_000, attempt: 4 };
   await put(working);
+  const complete = () => Promise.reject(new Error("It completes what it has not taken over."));
 
-  expect(await repair(EXPIRED)).toBe(false);
+  expect(await repair(EXPIRED, { records: { ...records, complete } })).toBe(false);
 
   expect(await stored()).toEqual(working);
 });

@@ -39,6 +39,16 @@ const before = NOW - 25 * HOUR;
 test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
   ["paid and recorded", [claim({ outcome: PAID }), intent()], { agree: 1, kinds: [] }],
   [
+    "paid and recorded as the period began",
+    [claim({ outcome: PAID, firstClaimedAt: PERIOD.since }), intent()],
+    { agree: 1, kinds: [] },
+  ],
+  [
+    "paid and recorded as the period ended",
+    [claim({ outcome: PAID, firstClaimedAt: PERIOD.until }), intent()],
+    { agree: 1, kinds: [] },
+  ],
+  [
     "paid and recorded before the period",
     [claim({ outcome: PAID, firstClaimedAt: before }), intent({ created: before })],
     { agree: 0, kinds: [] },
@@ -93,4 +103,14 @@ test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
   ],
 ])("%s", async (_, entries, expected) => {
   expect(await compared(...entries)).toEqual(expected);
+});
+
+test("a suspicion names what was seen and what is recorded, to be read again", async () => {
+  const entries = [claim({ outcome: PAID }), intent({ paymentIntentId: "pi_2" })];
+
+  const { suspicions } = await compare(all(entries), PERIOD, NOW);
+
+  expect(suspicions).toEqual([
+    { messageId: "order-1", kind: "different", paymentIntentIds: ["pi_2", "pi_1"] },
+  ]);
 });

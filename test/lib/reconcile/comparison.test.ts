@@ -53,6 +53,12 @@ test.each<[string, { outcome?: Outcome } | undefined, StripeState[], string]>([
   ],
   ["recorded, and not at Stripe", SUCCEEDED, [], "not_at_stripe"],
   ["paid twice, recorded once", SUCCEEDED, [paid("pi_1"), paid("pi_2")], "charged_twice"],
+  [
+    "paid, and once more by a bank debit",
+    SUCCEEDED,
+    [paid("pi_1"), processing("pi_2")],
+    "charged_twice",
+  ],
   ["paid twice, never recorded", undefined, [paid("pi_1"), paid("pi_2")], "charged_twice"],
 ])("%s", (_, record, states, kind) => {
   expect(compareWithStripe(record, states).kind).toBe(kind);

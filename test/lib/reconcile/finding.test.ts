@@ -58,6 +58,12 @@ test("what was created five minutes before the claim is its own, and anything ea
   expect(findingOf("order-1", CLAIM, [another], NOW)).toMatchObject({ kind: "open" });
 });
 
+test("a lease protects a claim, and no completed record", () => {
+  const record = { ...COMPLETED, leaseExpiresAt: NOW + 1 };
+
+  expect(findingOf("order-1", record, [], NOW)).toMatchObject({ kind: "not_at_stripe" });
+});
+
 test("a completed record is compared with everything that Stripe has, however old", () => {
   const states = [paid("pi_1"), paid("pi_2", NOW - 360_001)];
 
