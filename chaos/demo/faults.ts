@@ -63,7 +63,7 @@ export async function deliverTwiceAtOnce(harness: Harness): Promise<PlannedFault
 /** The mishaps of ordinary days, one message each. */
 export async function mishaps(harness: Harness): Promise<PlannedFault[]> {
   const { stack, send, deliveries } = harness;
-  const repeated = payment("producer-retried");
+  const repeated = payment("producer-retry");
   const sentAt = new Date();
   const declined = { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" };
 

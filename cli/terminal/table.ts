@@ -2,7 +2,10 @@
 // stream.
 import { styleText } from "node:util";
 
-const GAP = "   ";
+/** Between columns; the second where the first leaves the words no room. */
+const GAPS = ["   ", "  "];
+/** A longer word of the last column may be cut, where there is no room: ids stand before it. */
+const LONG_WORD = 12;
 const NUMBER = /^[\d,.]+( ×)?$/;
 
 /**
@@ -18,7 +21,8 @@ export function table(
     paint = (line) => line,
   }: { width?: number; paint?: (line: string, row: number) => string } = {},
 ): string {
-  const widths = columnWidths([head, ...rows], width);
+  const layouts = GAPS.map((gap) => ({ gap, widths: columnWidths([head, ...rows], width, gap) }));
+  const { gap, widths } = layouts.find((layout) => layout.widths) ?? {};
   if (!widths) return rows.map((row, index) => block(head, row, width, index, paint)).join("\n\n");
   const draw = (row: readonly string[]): string[] => {
     const cells = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
@@ -26,7 +30,7 @@ export function table(
     return Array.from({ length: height }, (_, at) =>
       cells
         .map((lines, column) => align(lines[at] ?? "", row[column] ?? "", widths[column] ?? 0))
-        .join(GAP)
+        .join(gap)
         .trimEnd(),
     );
   };
@@ -37,21 +41,25 @@ export function table(
 }
 
 function align(line: string, cell: string, width: number): string {
+  if (line.length > width) return `${line.slice(0, width - 1)}…`;
   return NUMBER.test(cell) ? line.padStart(width) : line.padEnd(width);
 }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** As wide as the longest cell, or, where that is too wide, as narrow as the longest word. */
+/** As wide as the longest cell, or, where that is too wide, as narrow as its longest word must be. */
 function columnWidths(
   all: readonly (readonly string[])[],
   width: number,
+  gap: string,
 ): readonly number[] | undefined {
   const longest = (measure: (cell: string) => number): number[] =>
     (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => measure(row[column] ?? ""))));
   const widths = longest((cell) => cell.length);
   const least = longest((cell) => Math.max(...cell.split(" ").map((word) => word.length)));
-  const room = width - GAP.length * (widths.length - 1);
+  const last = least.length - 1;
+  least[last] = Math.min(least[last] ?? 0, LONG_WORD);
+  const room = width - gap.length * (widths.length - 1);
   if (sum(least) > room) return undefined;
   while (sum(widths) > room) {
     const spare = widths.map((value, column) => (value > (least[column] ?? 0) ? value : 0));

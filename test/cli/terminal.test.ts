@@ -135,6 +135,11 @@ test.each<[string, number, string]>([
     "message   reason\norder-1   conflict   another payment\n                     has this id",
   ],
   [
+    "has little room has its columns closer together",
+    27,
+    "message  reason\norder-1  conflict  another\n                   payment\n                   has this\n                   id",
+  ],
+  [
     "has no room for its words becomes a block for each row",
     24,
     "message  order-1\nreason   conflict\n         another payment\n         has this id",
@@ -155,4 +160,16 @@ test("labels and texts wrap to the terminal, and stay in their columns", () => {
   expect(labeled(lines, Infinity)).toBe(
     "  next  the attempt completes it, or its lease expires\n        see pi_1",
   );
+});
+
+test("a long word of the last column is cut where there is no room, and no id before it is", () => {
+  const row = ["a-message-id-to-copy", "declined (insufficient_funds)"];
+
+  const drawn = table(["message", "ended"], [row], { width: 36 });
+
+  expect(stripVTControlCharacters(drawn).split("\n")).toEqual([
+    "message                ended",
+    "a-message-id-to-copy   declined",
+    "                       (insufficien…",
+  ]);
 });
