@@ -52,6 +52,7 @@ const WRITINGS: [how: string, write: (printed: string) => string][] = [
   ["with slashes", (card) => card.replaceAll(" ", "/")],
   ["with underscores", (card) => card.replaceAll(" ", "_")],
   ["with en-dashes", (card) => card.replaceAll(" ", "\u2013")],
+  ["with minus signs", (card) => card.replaceAll(" ", "\u2212")],
   ["with dashes and blanks", (card) => card.replaceAll(" ", " \u2014 ")],
   ["with no-break spaces", (card) => card.replaceAll(" ", "\u00a0")],
   ["on lines", (card) => card.replaceAll(" ", "\n")],
@@ -59,7 +60,12 @@ const WRITINGS: [how: string, write: (printed: string) => string][] = [
     "in full-width digits",
     (card) => card.replaceAll(/\d/g, (d) => "０１２３４５６７８９"[+d] ?? ""),
   ],
-  ["in Arabic digits", (card) => card.replaceAll(/\d/g, (d) => "٠١٢٣٤٥٦٧٨٩"[+d] ?? "")],
+  ...["٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹", "०१२३४५६७८९", "০১২৩৪৫৬৭৮৯", "๐๑๒๓๔๕๖๗๘๙"].map(
+    (ten): [string, (card: string) => string] => [
+      `in the digits ${ten}`,
+      (card) => card.replaceAll(/\d/g, (d) => ten[+d] ?? ""),
+    ],
+  ),
   ["with zero-width spaces", (card) => card.replaceAll(" ", "\u200b")],
   ["with combining marks", (card) => card.replaceAll(/\d/g, "$&\u0336")],
   ["in a sentence", (card) => `order 7 paid with ${card}, 12/29 123`],
