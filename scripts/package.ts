@@ -9,6 +9,7 @@ import type { BuildOptions } from "esbuild";
 
 import manifest from "../package.json" with { type: "json" };
 import { build } from "./build.ts";
+import { bundledPackages, nameOf, readLock } from "./sbom/packages.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const OUTPUT = join(ROOT, ".local", "package");
@@ -17,14 +18,15 @@ const CONTENTS = join(OUTPUT, "contents");
 /** The first CDK that knows Node 24, up to the newest: test/package/ installs the tarball beside both. */
 const PEERS = { "aws-cdk-lib": "^2.224.0", constructs: "^10.0.0" };
 
-/** Makes the tarball and returns its path. */
-export async function makePackage(): Promise<string> {
+/** Makes the tarball and returns its path, and the names of the packages that it needs. */
+export async function makePackage(): Promise<{ tarball: string; dependencies: string[] }> {
   await rm(OUTPUT, { recursive: true, force: true });
   await mkdir(CONTENTS, { recursive: true });
   await build();
   await cp(join(ROOT, "dist"), join(CONTENTS, "dist"), { recursive: true });
   for (const file of ["LICENSE", "README.md"])
     await copyFile(join(ROOT, file), join(CONTENTS, file));
+  await writeLicenses();
   const imported = [...(await bundleConstructs()), ...(await bundleCommand())];
   await declareTypes();
   const published = manifestOf(new Set(imported.map(packageOf)));
@@ -32,7 +34,24 @@ export async function makePackage(): Promise<string> {
   const { stdout } = await promisify(execFile)("npm", ["pack", "--silent", CONTENTS], {
     cwd: OUTPUT,
   });
-  return join(OUTPUT, stdout.trim());
+  return {
+    tarball: join(OUTPUT, stdout.trim()),
+    dependencies: Object.keys(published.dependencies),
+  };
+}
+
+/** The licenses of what the functions' bundles hold: they ask to be passed on with the code. */
+async function writeLicenses(): Promise<void> {
+  const functions = await readdir(join(ROOT, "dist"));
+  const places = [...new Set(functions.flatMap(bundledPackages))].toSorted();
+  const lock = readLock();
+  const texts = places.map(async (place) => {
+    const file = (await readdir(join(ROOT, place))).find((name) => /^licen[cs]e/i.test(name));
+    const text = file ? await readFile(join(ROOT, place, file), "utf8") : "";
+    return `${nameOf(place)} ${lock[place]?.version} (${lock[place]?.license})\n\n${text.trim()}\n`;
+  });
+  const line = `\n${"-".repeat(80)}\n\n`;
+  await writeFile(join(CONTENTS, "THIRD-PARTY-LICENSES"), (await Promise.all(texts)).join(line));
 }
 
 /** CommonJS, as aws-cdk-lib is: apps of both kinds load it, on any Node that runs the CDK. */
@@ -150,4 +169,4 @@ function manifestOf(imported: ReadonlySet<string>) {
   };
 }
 
-if (process.argv[1] === import.meta.filename) console.log(await makePackage());
+if (process.argv[1] === import.meta.filename) console.log((await makePackage()).tarball);

@@ -44,7 +44,7 @@ let tarball: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "package-"));
-  tarball = await makePackage();
+  ({ tarball } = await makePackage());
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,7 +85,7 @@ async function files(): Promise<string[]> {
 
 test("the tarball holds functions, constructs, types and the command, and no test, source or Node", async () => {
   const expected =
-    /^(dist\/[a-z-]+\/(index\.js|index\.js\.map|init\.mjs|package\.json)|infra\/(index\.js|[a-z-]+\.d\.ts)|lib\/[a-z/-]+\.d\.ts|cli\/[\w-]+\.[cm]js|package\.json|README\.md|LICENSE)$/;
+    /^(dist\/[a-z-]+\/(index\.js|index\.js\.map|init\.mjs|package\.json)|infra\/(index\.js|[a-z-]+\.d\.ts)|lib\/[a-z/-]+\.d\.ts|cli\/[\w-]+\.[cm]js|package\.json|README\.md|LICENSE|THIRD-PARTY-LICENSES)$/;
 
   expect((await files()).filter((file) => !expected.test(file))).toEqual([]);
 });
