@@ -2,7 +2,7 @@
 // run locally, measured and invoked.
 
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 
 import { build as esbuild } from "esbuild";
 import type { BuildOptions } from "esbuild";
@@ -74,9 +74,14 @@ export async function bundleFunction(
   return output.contents.byteLength;
 }
 
-/** A worker that starts meanwhile finds the old file or the new one, never a part of one. */
+/**
+ * A worker that starts meanwhile finds the old file or the new one, never a part of one; and a synthesis
+ * that copies the folder meanwhile finds no file beside them.
+ */
 async function replaceFile(path: string, contents: string | Uint8Array): Promise<void> {
-  const next = `${path}.${process.pid}`;
+  const folder = join(ROOT, ".local", "build");
+  await mkdir(folder, { recursive: true });
+  const next = join(folder, `${relative(ROOT, path).replaceAll(sep, "-")}.${process.pid}`);
   await writeFile(next, contents);
   await rename(next, path);
 }
