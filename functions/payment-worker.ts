@@ -19,7 +19,7 @@ import { fixedKey, secretKeys } from "../lib/stripe/api-key.ts";
 import { stripeCharges } from "../lib/stripe/charges.ts";
 
 const environment = readEnvironment(process.env);
-const { timings, stripeKey, stripeBase, functionName } = environment;
+const { timings, stripeKey, stripeMode, stripeBase, functionName } = environment;
 const { callTimeoutMs } = timings;
 const now = Date.now;
 
@@ -33,8 +33,8 @@ const dynamoDb = createDynamoDb({
 });
 const keys =
   "key" in stripeKey
-    ? fixedKey(stripeKey.key)
-    : secretKeys(createSecretsManager(aws), stripeKey.secretArn, callTimeoutMs, now);
+    ? fixedKey(stripeKey.key, stripeMode)
+    : secretKeys(createSecretsManager(aws), stripeKey.secretArn, callTimeoutMs, now, stripeMode);
 
 function compose(services: Pick<PaymentHandlerDeps, "records" | "charges" | "queue" | "write">) {
   return createPaymentHandler({

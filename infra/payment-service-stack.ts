@@ -16,10 +16,11 @@ export class PaymentServiceStack extends Stack {
       ...(stage.env && { env: stage.env }),
       terminationProtection: stage.removalPolicy === RemovalPolicy.RETAIN,
     });
-    const { removalPolicy, reserveConcurrency, alarmTopicArn, stripeSecretArn } = stage;
+    const { removalPolicy, reserveConcurrency, stripeMode, alarmTopicArn, stripeSecretArn } = stage;
     const worker = new PaymentWorker(this, "PaymentWorker", {
       removalPolicy,
       reserveConcurrency,
+      stripeMode,
       ...(stage.customerManagedKey && {
         encryptionKey: encryptionKey(this, "Key", removalPolicy),
       }),

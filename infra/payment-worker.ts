@@ -28,6 +28,8 @@ export interface PaymentWorkerProps {
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /** Holds the Stripe key as a plain string. Absent: an empty one is created, for an operator to fill. */
   readonly stripeSecret?: ReadableSecret;
+  /** The mode of the Stripe key: with one of the other mode, nothing is charged. Absent: either. */
+  readonly stripeMode?: "live" | "test";
   /**
    * A table that holds the records of several workers already, such as another one's `table`, with its own
    * key. Absent: a new one. Workers with the same senders share one: an id that reaches two of them is then
@@ -101,7 +103,11 @@ export class PaymentWorker extends Construct {
       description: "Charges each message of the payment queue at most once",
       timings,
       reserveConcurrency: props.reserveConcurrency ?? true,
-      environment: { RECORDS_TABLE: this.table.tableName, ...timingVariables(timings) },
+      environment: {
+        RECORDS_TABLE: this.table.tableName,
+        ...(props.stripeMode && { STRIPE_MODE: props.stripeMode }),
+        ...timingVariables(timings),
+      },
       statements: [
         allow("Claim", ["dynamodb:PutItem", "dynamodb:UpdateItem"], this.table.tableArn),
         ...(tableKey && tableKey !== props.encryptionKey

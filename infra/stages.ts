@@ -8,6 +8,8 @@ export interface Stage {
   readonly name: string;
   /** Account and region. Absent: those of the credentials that deploy. */
   readonly env?: Environment;
+  /** The mode of the Stripe key: with one of the other mode, nothing is charged. */
+  readonly stripeMode: "live" | "test";
   /** Whether the records, the queues, the secret and the logs outlive the stack. */
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /** Whether the stack has an encryption key of its own; if not, AWS's keys encrypt. */
@@ -23,6 +25,7 @@ export interface Stage {
 /** Deploys into a new account, and leaves nothing behind when it is destroyed. */
 export const dev: Stage = {
   name: "dev",
+  stripeMode: "test",
   removalPolicy: RemovalPolicy.DESTROY,
   customerManagedKey: false,
   reserveConcurrency: false,
@@ -31,6 +34,7 @@ export const dev: Stage = {
 /** Keeps what it has recorded whatever happens to the stack. */
 export const prod: Stage = {
   name: "prod",
+  stripeMode: "live",
   removalPolicy: RemovalPolicy.RETAIN,
   customerManagedKey: true,
   reserveConcurrency: true,

@@ -8,6 +8,7 @@ export type MetricName =
   | "Processing"
   | "RequiresAction"
   | "Declined"
+  | "Canceled"
   | "Duplicate"
   | "InProgress"
   | "Conflict"

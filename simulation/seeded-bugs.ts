@@ -54,8 +54,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "Money has moved and the table does not know: a repeat would find an unfinished claim, and no message is left to finish it.",
     edits: one(
       "payments/protocol.ts",
-      "answer.outcome, deadline.tableCallMs());",
-      "answer.outcome, deadline.tableCallMs()).catch(() => true);",
+      "completion, deadline.tableCallMs());",
+      "completion, deadline.tableCallMs()).catch(() => true);",
     ),
   },
   {
@@ -158,8 +158,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson: "A worker that was frozen wakes up and completes a claim that is another's by now.",
     edits: one(
       "aws/records-table.ts",
-      "ConditionExpression: OURS,",
-      'ConditionExpression: "attribute_exists(messageId)",',
+      'ConditionExpression: OURS_IN_PROGRESS,\n        UpdateExpression:\n          "SET #status',
+      'ConditionExpression: "#status = :inProgress",\n        UpdateExpression:\n          "SET #status',
     ),
   },
   {
@@ -168,8 +168,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "A worker that was frozen wakes up and releases the claim of another that is still running.",
     edits: one(
       "aws/records-table.ts",
-      "ConditionExpression: OURS_UNFINISHED,",
-      'ConditionExpression: "#status = :inProgress",',
+      'ConditionExpression: OURS_IN_PROGRESS,\n        UpdateExpression: "SET leaseExpiresAt',
+      'ConditionExpression: "#status = :inProgress",\n        UpdateExpression: "SET leaseExpiresAt',
     ),
   },
   {
@@ -190,7 +190,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
           await conditional(new DeleteCommand({
             TableName: tableName,
             Key: { messageId: claim.messageId },
-            ConditionExpression: OURS_UNFINISHED,
+            ConditionExpression: OURS_IN_PROGRESS,
             ExpressionAttributeNames: NAMES,
             ExpressionAttributeValues: { ":owner": claim.owner, ":inProgress": "IN_PROGRESS" },
           }), timeoutMs);
@@ -343,8 +343,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson: "A day later Stripe has forgotten the key, and the same request is a new charge.",
     edits: one(
       "payments/protocol.ts",
-      "now() - claim.firstClaimedAt >= timings.keyWindowMs",
-      "now() - claim.firstClaimedAt >= Infinity",
+      "now() - firstKnownAt >= timings.keyWindowMs",
+      "now() - firstKnownAt >= Infinity",
     ),
   },
   {
@@ -352,8 +352,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     lesson: "Stripe keeps a key for 24 hours, and no longer.",
     edits: one(
       "payments/protocol.ts",
-      "now() - claim.firstClaimedAt >= timings.keyWindowMs",
-      "now() - claim.firstClaimedAt >= 25 * 3_600_000",
+      "now() - firstKnownAt >= timings.keyWindowMs",
+      "now() - firstKnownAt >= 25 * 3_600_000",
     ),
   },
   {
@@ -369,11 +369,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "looks up without room for clocks that differ",
     lesson:
       "Stripe's `created` is by Stripe's clock: a PaymentIntent may seem older than the claim that made it.",
-    edits: one(
-      "payments/protocol.ts",
-      "claim.firstClaimedAt - LOOK_BACK_MS",
-      "claim.firstClaimedAt",
-    ),
+    edits: one("payments/protocol.ts", "firstKnownAt - LOOK_BACK_MS", "firstKnownAt"),
   },
   {
     name: "charges when the lookup failed",
@@ -403,7 +399,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "accepts messages of any age",
     lesson:
       "A message older than the deduplication window may have been charged, and nobody knows.",
-    shows: "one_charge",
     edits: one("message/decode.ts", "now - limits.maxMessageAgeMs", "now - Infinity"),
   },
 ];

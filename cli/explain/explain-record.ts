@@ -18,6 +18,7 @@ const NEXT: Record<Outcome["result"], string> = {
   processing: "nothing here: it is not paid yet, which may take days; --stripe shows how it stands",
   requires_action: "nothing here: the customer has to authenticate; --stripe shows how it stands",
   declined: "nothing: it was not paid, and a new try is a new message with a new id",
+  canceled: "nothing: it was canceled at Stripe, and a new try is a new message with a new id",
 };
 
 /** Explains the record at `now` (epoch ms). `link` is where a person sees a PaymentIntent. */

@@ -43,7 +43,7 @@ export function reasonOf(
   }
   const classification = classify(
     record,
-    { owner: "", fingerprint: fingerprint(chargeParams(decoded.message)) },
+    { owner: "", fingerprint: fingerprint(chargeParams(decoded.message)), receiveCount: 1 },
     now,
   );
   switch (classification.kind) {
@@ -61,7 +61,10 @@ export function reasonOf(
         why: `Attempt ${record.attempt} is charging it now: another delivery of it is in the queue.`,
         next: "Wait a minute, then run this again.",
       };
+    case "damaged":
+      return ofError({ kind: "record_damaged", code: classification.attribute });
     case "ours":
+    case "rejected":
     case "expired":
       return reasonOfAttempt(record);
   }
@@ -117,8 +120,8 @@ const EXPLAINED: Record<
     next: "Redrive.",
   }),
   stripe_configuration: ({ code }) => ({
-    why: `Stripe refused the API key, or there was none (${code}).`,
-    next: "Put a valid key into the secret, then redrive.",
+    why: `Stripe refused the API key or the account, or there was no key of the right mode (${code}).`,
+    next: "Put a valid key into the secret, or activate the account, then redrive.",
   }),
   stripe_rejected: ({ code, param }) => ({
     why: `Stripe calls the request invalid: ${code}${param ? `, parameter ${param}` : ""}.`,
@@ -131,6 +134,10 @@ const EXPLAINED: Record<
   table_unavailable: ({ code }) => ({
     why: `DynamoDB did not answer (${code}).`,
     next: "Redrive once the table works again.",
+  }),
+  record_damaged: ({ code }) => ({
+    why: `Its record is damaged: the attribute ${code} is missing or malformed, so no worker takes it over. Whether it was charged is unknown.`,
+    next: "Look for the message id at Stripe, correct the record as the runbook says, then redrive.",
   }),
   deadline: () => ({
     why: "The invocation had no time left to charge it.",

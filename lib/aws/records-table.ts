@@ -15,8 +15,8 @@ import type { IdempotencyRecord } from "../payments/record.ts";
 //                    IN_PROGRESS, lease 0
 const NOBODY_CLAIMED = "attribute_not_exists(messageId)";
 const AS_SEEN = "#owner = :seenOwner AND leaseExpiresAt = :seenLease AND #status = :inProgress";
-const OURS = "#owner = :owner";
-const OURS_UNFINISHED = "#owner = :owner AND #status = :inProgress";
+// Also for complete: a late copy of it must not undo what has moved the outcome forward since.
+const OURS_IN_PROGRESS = "#owner = :owner AND #status = :inProgress";
 
 const NAMES = { "#owner": "owner", "#status": "status" };
 
@@ -80,27 +80,36 @@ export function recordsTable(client: DynamoDBDocumentClient, tableName: string):
       return standing(await conditional(command, timeoutMs));
     },
 
-    async complete(claim, outcome, timeoutMs) {
+    async complete(claim, { outcome, completedAt }, timeoutMs) {
       const command = new UpdateCommand({
         TableName: tableName,
         Key: { messageId: claim.messageId },
-        ConditionExpression: OURS,
-        UpdateExpression: "SET #status = :completed, outcome = :outcome REMOVE lastError",
+        ConditionExpression: OURS_IN_PROGRESS,
+        UpdateExpression:
+          "SET #status = :completed, outcome = :outcome, completedAt = :now, revision = :first REMOVE lastError",
         ExpressionAttributeNames: NAMES,
         ExpressionAttributeValues: {
           ":owner": claim.owner,
+          ":inProgress": "IN_PROGRESS",
           ":completed": "COMPLETED",
           ":outcome": outcome,
+          ":now": completedAt,
+          ":first": 1,
         },
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       });
-      return (await conditional(command, timeoutMs)) === "written";
+      const result = await conditional(command, timeoutMs);
+      if (result === "written") return true;
+      // Our own update, whose reply was lost and which the SDK sent again.
+      const { standing } = result;
+      return standing?.owner === claim.owner && standing.outcome !== undefined;
     },
 
     async release(claim, error, timeoutMs) {
       const command = new UpdateCommand({
         TableName: tableName,
         Key: { messageId: claim.messageId },
-        ConditionExpression: OURS_UNFINISHED,
+        ConditionExpression: OURS_IN_PROGRESS,
         UpdateExpression: "SET leaseExpiresAt = :expired, lastError = :error",
         ExpressionAttributeNames: NAMES,
         ExpressionAttributeValues: {

@@ -2,6 +2,7 @@
 // an error; each is one sentence that names the variable and the rule.
 
 import type { AwsSettings } from "../aws/clients.ts";
+import type { StripeMode } from "../stripe/api-key.ts";
 import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS, workerViolations } from "../timing/payments.ts";
 import type { WorkerTimings } from "../timing/payments.ts";
 import { MAX_BATCH_SIZE } from "../timing/queue.ts";
@@ -14,6 +15,8 @@ export type Environment = {
   queueUrl: string;
   /** Where the Stripe key comes from: a Secrets Manager secret, or, local and SAM only, the key. */
   stripeKey: { secretArn: string } | { key: string };
+  /** The mode that the key must be of; absent: either. */
+  stripeMode?: StripeMode;
   /** Stripe's own address, or the local emulator's. */
   stripeBase: URL;
   functionName: string;
@@ -32,6 +35,7 @@ export function readEnvironment(variables: Variables): Environment {
     recordsTable: required(variables, "RECORDS_TABLE"),
     queueUrl: url("QUEUE_URL", required(variables, "QUEUE_URL")).href,
     stripeKey: readStripeKey(variables),
+    ...readStripeMode(variables["STRIPE_MODE"]),
     stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
     functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker",
     batchSize: readBatchSize(variables["BATCH_SIZE"] || String(DEFAULT_TIMINGS.batchSize)),
@@ -99,6 +103,12 @@ function readStripeKey(variables: Variables): Environment["stripeKey"] {
   throw new Error(
     "STRIPE_SECRET_ARN is not set: it names the secret with the Stripe key (STRIPE_API_KEY holds the key itself, for local runs only).",
   );
+}
+
+function readStripeMode(mode: string | undefined): { stripeMode?: StripeMode } {
+  if (!mode) return {};
+  if (mode === "live" || mode === "test") return { stripeMode: mode };
+  throw new Error("STRIPE_MODE must be live or test, the mode of the Stripe key.");
 }
 
 function readBatchSize(value: string): number {

@@ -56,8 +56,9 @@ async function deliver(
     const { result: run, copy } = await once(messageId, request.fingerprint, async () => {
       const { records, charges, times } = timed(deps, now);
       const deadline = createDeadline(timings, remainingMs);
-      const result = await processMessage(request, { ...deps, records, charges }, deadline);
-      return { result, times };
+      const services = { ...deps, records, charges };
+      const { receiveCount } = delivery;
+      return { result: await processMessage(request, receiveCount, services, deadline), times };
     });
     const done = copy ? { result: resultOfCopy(run.result), times: {} } : run;
     return { delivery, messageId, ...(traceId && { traceId }), ...done };

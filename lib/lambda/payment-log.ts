@@ -117,10 +117,14 @@ const ENTRIES: { [D in Decision]: (result: Of<D>) => Entry } = {
     message: `no outcome yet: ${error.kind}`,
     fields: errorFields(error),
     metrics: [count("TransientFailure", "kind")],
+    ...(error.kind === "record_damaged" && {
+      level: "ERROR",
+      message: `the record is damaged and is not taken over: check its attribute ${error.code}`,
+    }),
     ...(error.kind === "stripe_configuration" && {
       level: "ERROR",
       message:
-        "Stripe refused the API key, or there is none: check the secret and the key's permissions",
+        "Stripe refused the API key or the account, or there is no key of the right mode: check the secret, the key's permissions and the account",
       metrics: [count("TransientFailure", "kind"), count("ConfigurationError")],
     }),
   }),
@@ -136,6 +140,7 @@ const OUTCOME_METRICS = {
   processing: "Processing",
   requires_action: "RequiresAction",
   declined: "Declined",
+  canceled: "Canceled",
 } as const;
 
 function outcomeFields(outcome: Outcome): LogLine {

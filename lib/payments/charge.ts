@@ -8,6 +8,8 @@ import type { PaymentMessage } from "../message/decode.ts";
 /** A message as Stripe and the table see it. */
 export type ChargeRequest = {
   messageId: string;
+  /** The sender's own time, in epoch ms. */
+  sentAt: number;
   params: ChargeParams;
   fingerprint: string;
 };
@@ -27,7 +29,12 @@ export type ChargeParams = {
 
 export function chargeRequest(message: PaymentMessage): ChargeRequest {
   const params = chargeParams(message);
-  return { messageId: message.id, params, fingerprint: fingerprint(params) };
+  return {
+    messageId: message.id,
+    sentAt: message.sentAt,
+    params,
+    fingerprint: fingerprint(params),
+  };
 }
 
 export function chargeParams({

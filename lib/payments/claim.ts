@@ -12,6 +12,9 @@ export type Claim = Pick<
   "messageId" | "owner" | "attempt" | "firstClaimedAt" | "leaseExpiresAt"
 >;
 
+/** `completedAt` is in epoch ms. */
+export type Completion = { outcome: Outcome; completedAt: number };
+
 /** The table. Every method throws `TableError` when the table did not answer in time. */
 export interface Records {
   /** Puts the record unless one is there; answers with the one that is. */
@@ -22,8 +25,8 @@ export interface Records {
     claim: Claim,
     timeoutMs: number,
   ): Promise<IdempotencyRecord | undefined>;
-  /** Records the outcome; false when the claim is no longer ours. */
-  complete(claim: Claim, outcome: Outcome, timeoutMs: number): Promise<boolean>;
+  /** Records the outcome, once; false when the claim is no longer ours. */
+  complete(claim: Claim, completion: Completion, timeoutMs: number): Promise<boolean>;
   /** Ends the lease now, unless the claim is no longer ours. */
   release(claim: Claim, error: AttemptError, timeoutMs: number): Promise<void>;
 }
@@ -55,22 +58,27 @@ export type Acquired =
  * @throws TableError
  */
 export async function acquire(
-  { messageId, fingerprint }: Pick<ChargeRequest, "messageId" | "fingerprint">,
+  { messageId, params, fingerprint }: ChargeRequest,
+  receiveCount: number,
   { records, timings, now: clock, newOwner }: ClaimDeps,
   deadline: Deadline,
 ): Promise<Acquired> {
   const now = clock();
-  const ours = { owner: newOwner(), fingerprint };
+  const { amount, currency } = params;
+  const ours = { owner: newOwner(), fingerprint, receiveCount };
   // The end of this invocation and the clocks' difference: no live worker outlasts its lease.
   const leaseExpiresAt = now + deadline.remainingMs() + timings.clockSkewMs;
 
   const record: IdempotencyRecord = {
-    ...ours,
     messageId,
     status: "IN_PROGRESS",
+    owner: ours.owner,
     leaseExpiresAt,
     attempt: 1,
     firstClaimedAt: now,
+    fingerprint,
+    amount,
+    currency,
     expiresAt: Math.ceil((now + timings.recordTtlMs) / 1_000),
   };
   const existing = await records.claim(record, deadline.tableCallMs());

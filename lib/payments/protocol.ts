@@ -34,9 +34,10 @@ export interface Charges {
 
 export type Deps = ClaimDeps & { charges: Charges };
 
-/** Processes one delivery. Unexpected errors count as transient. */
+/** Processes one delivery. `receiveCount` is SQS's. Unexpected errors count as transient. */
 export async function processMessage(
   request: ChargeRequest,
+  receiveCount: number,
   deps: Deps,
   deadline: Deadline,
 ): Promise<DeliveryResult> {
@@ -44,7 +45,7 @@ export async function processMessage(
 
   let acquired: Acquired;
   try {
-    acquired = await acquire(request, deps, deadline);
+    acquired = await acquire(request, receiveCount, deps, deadline);
   } catch (cause) {
     return { decision: "transient", error: describeError(cause) };
   }
@@ -62,9 +63,11 @@ export async function processMessage(
   if (answer.kind === "error") return release(claim, answer.error, attempt, deps, deadline);
 
   try {
-    const completed = await deps.records.complete(claim, answer.outcome, deadline.tableCallMs());
+    const { outcome } = answer;
+    const completion = { outcome, completedAt: deps.now() };
+    const completed = await deps.records.complete(claim, completion, deadline.tableCallMs());
     return completed
-      ? { ...attempt, decision: "completed", outcome: answer.outcome }
+      ? { ...attempt, decision: "completed", outcome }
       : { ...attempt, decision: "lease_lost" };
   } catch (cause) {
     return release(claim, describeError(cause), attempt, deps, deadline);
@@ -79,6 +82,16 @@ function resultOf(found: Exclude<Acquired, { kind: "acquired" }>): DeliveryResul
       return { decision: "in_progress", leaseExpiresAt: found.leaseExpiresAt };
     case "conflict":
       return { decision: "conflict" };
+    case "rejected": {
+      const { error } = found;
+      const { requestId } = error;
+      return { decision: "rejected", error, ...(requestId && { stripeRequestId: requestId }) };
+    }
+    case "damaged":
+      return {
+        decision: "transient",
+        error: { kind: "record_damaged", code: found.attribute },
+      };
   }
 }
 
@@ -91,27 +104,24 @@ const LOOK_BACK_MS = 5 * 60 * 1_000;
 
 async function charge(
   claim: Claim,
-  { params }: ChargeRequest,
+  { params, sentAt }: ChargeRequest,
   { charges, timings, now }: Deps,
   deadline: Deadline,
 ): Promise<Charged> {
   let lookedUp = false;
   try {
+    // A table that was restored forgets the first claim, and a sender's clock may be ahead.
+    const firstKnownAt = Math.min(claim.firstClaimedAt, sentAt);
     // Stripe may have pruned the key by now, and would charge again: look before you leap.
-    if (now() - claim.firstClaimedAt >= timings.keyWindowMs) {
+    if (now() - firstKnownAt >= timings.keyWindowMs) {
       if (deadline.stripeCallMs() <= 0) return { answer: OUT_OF_TIME, lookedUp };
       lookedUp = true;
       const query = {
         messageId: claim.messageId,
         customer: params.customer,
-        since: claim.firstClaimedAt - LOOK_BACK_MS,
+        since: firstKnownAt - LOOK_BACK_MS,
       };
       const found = await charges.find(query, deadline.stripeCallMs());
-      if (found.kind === "error" && found.error.kind === "stripe_rejected") {
-        // What is invalid is the question: it says nothing of the charge.
-        const error: AttemptError = { ...found.error, kind: "stripe_lookup" };
-        return { answer: { kind: "error", error }, lookedUp };
-      }
       if (found.kind !== "none") return { answer: found, lookedUp };
     }
     const timeoutMs = deadline.stripeCallMs();

@@ -4,6 +4,7 @@
 import { fingerprint } from "./charge.ts";
 import type { ChargeParams } from "./charge.ts";
 import type { Records } from "./claim.ts";
+import { damagedAttribute } from "./record.ts";
 import type { IdempotencyRecord, Outcome } from "./record.ts";
 
 const CALL_MS = 5_000;
@@ -49,7 +50,7 @@ async function complete(
   { records, now: clock, newOwner }: RepairDeps,
 ): Promise<boolean> {
   const now = clock();
-  if (seen.leaseExpiresAt > now) return false;
+  if (damagedAttribute(seen) || seen.leaseExpiresAt > now) return false;
   const claim = {
     messageId: seen.messageId,
     owner: newOwner(),
@@ -58,7 +59,10 @@ async function complete(
     firstClaimedAt: seen.firstClaimedAt,
   };
   const standing = await records.takeOver(seen, claim, CALL_MS);
-  return standing === undefined && (await records.complete(claim, outcome, CALL_MS));
+  return (
+    standing === undefined &&
+    (await records.complete(claim, { outcome, completedAt: now }, CALL_MS))
+  );
 }
 
 /**
@@ -70,6 +74,7 @@ async function put(
   { outcome, params, createdAt }: Charged,
   { records, recordTtlMs, now, newOwner }: RepairDeps,
 ): Promise<boolean> {
+  const completedAt = now();
   const standing = await records.claim(
     {
       messageId,
@@ -79,8 +84,12 @@ async function put(
       attempt: 1,
       firstClaimedAt: createdAt,
       fingerprint: fingerprint(params),
+      amount: params.amount,
+      currency: params.currency,
+      completedAt,
+      revision: 1,
       outcome,
-      expiresAt: Math.ceil((now() + recordTtlMs) / 1_000),
+      expiresAt: Math.ceil((completedAt + recordTtlMs) / 1_000),
     },
     CALL_MS,
   );

@@ -18,6 +18,8 @@ export function answerOf(intent: Stripe.PaymentIntent, requestId?: string): Char
       return { kind: "outcome", outcome: { result: "processing", paymentIntentId }, ...known };
     case "requires_action":
       return { kind: "outcome", outcome: { result: "requires_action", paymentIntentId }, ...known };
+    case "canceled": // by hand or by Stripe, since an earlier attempt: only a lookup sees it
+      return { kind: "outcome", outcome: { result: "canceled", paymentIntentId }, ...known };
     case "requires_payment_method": {
       // Only a lookup sees this one: at its creation it was the 402 below.
       const error = intent.last_payment_error;
@@ -26,7 +28,6 @@ export function answerOf(intent: Stripe.PaymentIntent, requestId?: string): Char
     }
     case "requires_capture":
     case "requires_confirmation":
-    case "canceled":
     default:
       // Capture is automatic and confirmation immediate: no other status is expected.
       break;
@@ -59,9 +60,23 @@ export function answerOfError(error: unknown): ChargeAnswer {
   };
 }
 
+// Codes that say of the account or its key that it cannot charge anyone: every message would be
+// rejected. https://docs.stripe.com/error-codes
+const ACCOUNT_CODES: ReadonlySet<string | undefined> = new Set([
+  "account_invalid",
+  "api_key_expired",
+  "livemode_mismatch",
+  "platform_account_required",
+  "platform_api_key_expired",
+  "secret_key_required",
+  "testmode_charges_only",
+  "tls_version_unsupported",
+]);
+
 function kindOf(error: Stripe.errors.StripeError): AttemptError["kind"] {
   // Whatever class it comes as: 409 is a StripeAPIError, like a 500.
   if (error.code === "idempotency_key_in_use") return "stripe_key_in_use";
+  if (ACCOUNT_CODES.has(error.code)) return "stripe_configuration";
   switch (error.type) {
     case "StripeConnectionError":
       return "stripe_unavailable";

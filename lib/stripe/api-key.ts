@@ -3,6 +3,8 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 
+export type StripeMode = "live" | "test";
+
 /** Where the API key comes from. */
 export interface StripeKeys {
   get(): Promise<string>;
@@ -25,6 +27,7 @@ export function secretKeys(
   secretArn: string,
   timeoutMs: number,
   now: () => number,
+  mode?: StripeMode,
 ): StripeKeys {
   let cached: { key: Promise<string>; expiresAt: number } | undefined;
   let latest: string | undefined;
@@ -34,10 +37,10 @@ export function secretKeys(
       const command = new GetSecretValueCommand({ SecretId: secretArn });
       const abortSignal = AbortSignal.timeout(timeoutMs);
       const { SecretString } = await client.send(command, { abortSignal });
-      latest = checkKey(SecretString ?? "");
+      latest = checkKey(SecretString ?? "", mode);
       return latest;
     } catch (error) {
-      if (latest !== undefined && !(error instanceof NoStripeKey)) {
+      if (latest !== undefined && !(error instanceof UnusableKey)) {
         cached = { key: Promise.resolve(latest), expiresAt: now() + RETRY_MS };
         return latest;
       }
@@ -63,23 +66,38 @@ export function secretKeys(
 }
 
 /** A key from the environment: local and SAM only. */
-export function fixedKey(key: string): StripeKeys {
-  return { get: async () => checkKey(key), drop: () => {} };
+export function fixedKey(key: string, mode?: StripeMode): StripeKeys {
+  return { get: async () => checkKey(key, mode), drop: () => {} };
 }
 
-class NoStripeKey extends Error {
-  override name = "NoStripeKey";
+/** Its name is what the log says of it, its text quotes no secret. */
+class UnusableKey extends Error {
+  constructor(name: "NoStripeKey" | "WrongStripeMode", message: string) {
+    super(message);
+    this.name = name;
+  }
 }
 
 /**
- * The key itself, without the line break that comes with pasting.
+ * The key itself, without the line break that comes with pasting. A restricted key has the prefix of
+ * its mode too: https://docs.stripe.com/keys
  *
- * @throws NoStripeKey, which never quotes the secret
+ * @throws UnusableKey
  */
-function checkKey(secret: string): string {
+function checkKey(secret: string, mode: StripeMode | undefined): string {
   const key = secret.trim();
-  if (/^[rs]k_[A-Za-z0-9_]+$/.test(key)) return key;
-  throw new NoStripeKey(
-    "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
-  );
+  if (!/^[rs]k_[A-Za-z0-9_]+$/.test(key)) {
+    throw new UnusableKey(
+      "NoStripeKey",
+      "The secret is not a Stripe API key: store the key itself (rk_… or sk_…) as the plain secret string.",
+    );
+  }
+  const other = mode === "live" ? "test" : "live";
+  if (mode && key.slice(3).startsWith(`${other}_`)) {
+    throw new UnusableKey(
+      "WrongStripeMode",
+      `The Stripe API key is a ${other} key, and STRIPE_MODE is ${mode}: store a ${mode} key, or deploy for ${other} mode.`,
+    );
+  }
+  return key;
 }

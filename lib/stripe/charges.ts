@@ -72,7 +72,7 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
         const page = await call(endsAt, (stripe, timeout) =>
           stripe.paymentIntents.list(query, { timeout }),
         );
-        if ("answer" in page) return page.answer;
+        if ("answer" in page) return lookupError(page.answer);
 
         const { data, has_more, lastResponse } = page.value;
         const found = data.find((intent) => intent.metadata["message_id"] === messageId);
@@ -83,6 +83,19 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
     },
   };
 }
+
+/** What is invalid is the question: it says nothing of the charge, which may have been made. */
+function lookupError(answer: ChargeAnswer): ChargeAnswer {
+  if (answer.kind === "outcome") return unexpected("card_error");
+  const { kind } = answer.error;
+  if (kind !== "stripe_rejected" && kind !== "stripe_conflict") return answer;
+  return { kind: "error", error: { ...answer.error, kind: "stripe_lookup" } };
+}
+
+const unexpected = (code: string): ChargeAnswer => ({
+  kind: "error",
+  error: { kind: "unexpected", code },
+});
 
 function hostOf({ protocol, hostname, port }: URL) {
   const secure = protocol === "https:";

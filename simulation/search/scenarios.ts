@@ -106,6 +106,11 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
   },
+  {
+    name: "a repeat a day later, under a new sender's time",
+    sends: [PAYMENT, { ...PAYMENT, at: 25 * HOUR, createdAt: 25 * HOUR }],
+    maxReceiveCount: 1,
+  },
   { name: "a producer that repeats", sends: [PAYMENT, PAYMENT] },
   {
     name: "one id, two amounts",

@@ -192,3 +192,66 @@ test("the largest record stays under 1 KB, so that a write is one unit", async (
   expect(record).toHaveProperty("lastError.requestId");
   expect(size(record)).toBeLessThan(1_024 - 200);
 });
+
+const NEW_ATTRIBUTES = ["amount", "currency", "completedAt", "revision"];
+
+test("a claim that an earlier version released is taken over, and its outcome is a duplicate later", async () => {
+  const worker = await startWorker();
+  worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
+  await worker.deliver(payment());
+  await worker.removeAttributes("order-1001", ...NEW_ATTRIBUTES);
+
+  const completed = await worker.redeliver();
+  await worker.removeAttributes("order-1001", ...NEW_ATTRIBUTES);
+  const duplicate = await worker.deliver(payment());
+
+  expect(completed.lines[0]).toMatchObject({ decision: "completed", attempt: 2, takeover: true });
+  expect(duplicate.lines[0]).toMatchObject({ decision: "duplicate", outcome: "succeeded" });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test.each(["leaseExpiresAt", "owner", "fingerprint", "attempt", "firstClaimedAt", "status"])(
+  "a record without its %s is never taken over, and the log names the attribute",
+  async (attribute) => {
+    const worker = await startWorker();
+    worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
+    await worker.deliver(payment());
+    await worker.removeAttributes("order-1001", attribute);
+    const damaged = await worker.record("order-1001");
+
+    const { error, failed, lines } = await worker.redeliver();
+
+    expect(error).toBeUndefined(); // neither Stripe nor the table was away
+    expect(failed).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: "ERROR",
+      message: `the record is damaged and is not taken over: check its attribute ${attribute}`,
+      decision: "transient",
+      kind: "record_damaged",
+      code: attribute,
+    });
+    expect(await worker.record("order-1001")).toEqual(damaged);
+    expect(worker.stripe.ledger.totals()).toMatchObject({ charges: 0, requests: 1 });
+  },
+);
+
+test("a record holds what was asked for from the claim on, and when it was completed", async () => {
+  const worker = await startWorker();
+  const held = holdAtStripe(worker);
+  const delivery = worker.deliver(payment());
+  await held.seen;
+
+  const claimed = await worker.record("order-1001");
+  worker.clock.now += 1_500;
+  held.letGo();
+  await delivery;
+
+  expect(claimed).toMatchObject({ status: "IN_PROGRESS", amount: 1200, currency: "eur" });
+  expect(claimed).not.toHaveProperty("revision");
+  expect(await worker.record("order-1001")).toMatchObject({
+    amount: 1200,
+    currency: "eur",
+    completedAt: 1_795_953_601_500,
+    revision: 1,
+  });
+});

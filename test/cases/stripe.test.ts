@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 
+import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { payment, startWorker } from "../support/worker.ts";
 
 test("one id with two amounts is a conflict: one request, no new key, and the dead-letter queue", async () => {
@@ -182,4 +183,45 @@ test("a 500 that Stripe answered after it had charged is found by the lookup", a
 
   expect(found.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ charges: 1 });
+});
+
+test("a rejection is asked once per chain of receives, and a redrive asks again", async () => {
+  const worker = await startWorker({ maxReceiveCount: 3 });
+  const rejected = { decision: "rejected", code: "resource_missing", param: "customer" };
+
+  const first = await worker.deliver(payment({ customer: "cus_missing" }));
+  const second = await worker.redeliver();
+  const third = await worker.redeliver();
+  const asked = worker.stripe.ledger.totals().requests;
+  const redriven = await worker.deliver(payment({ customer: "cus_missing" }));
+
+  expect([first, second, third].map(({ lines }) => lines[0])).toMatchObject([
+    rejected,
+    rejected,
+    rejected,
+  ]);
+  expect(third.lines[0]).toMatchObject({ stripeRequestId: first.lines[0]?.["stripeRequestId"] });
+  expect(asked).toBe(1);
+  expect(redriven.lines[0]).toMatchObject({ ...rejected, attempt: 2 });
+  expect(worker.stripe.ledger.totals().requests).toBe(2);
+});
+
+test("a key of the wrong mode sends nothing to Stripe and nothing to the dead-letter queue", async () => {
+  const worker = await startWorker({ keys: fixedKey("sk_test_local", "live") });
+
+  const delivered = await worker.deliver(payment(), payment({ id: "order-1002" }));
+
+  expect(delivered.error).toMatchObject({ name: "Unavailable" }); // the pollers slow down
+  expect(delivered.lines).toMatchObject(
+    ["order-1001", "order-1002"].map((messageId) => ({
+      level: "ERROR",
+      decision: "transient",
+      messageId,
+      kind: "stripe_configuration",
+      code: "WrongStripeMode",
+      ConfigurationError: 1,
+    })),
+  );
+  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
+  expect(await worker.queue.depth(worker.queueUrl)).toMatchObject({ visible: 0, inFlight: 2 });
 });

@@ -163,6 +163,11 @@ const SAMPLES: Sample[] = [
     at: "09:14:00",
     result: { decision: "invalid", violation: { field: "body", rule: "body_json" } },
   },
+  {
+    at: "09:15:00",
+    messageId: "order-1010",
+    result: { decision: "completed", outcome: { result: "canceled", paymentIntentId: "pi_10" } },
+  },
 ];
 
 const LINES = SAMPLES.map(({ at, delivery, messageId, result, times = {} }): Row => {
@@ -293,6 +298,7 @@ const EXPECTED: Record<string, Row[]> = {
     { "bin(5m)": `${MORNING}00:00.000Z`, outcome: "declined", payments: 1 },
     { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "processing", payments: 1 },
     { "bin(5m)": `${MORNING}05:00.000Z`, outcome: "requires_action", payments: 1 },
+    { "bin(5m)": `${MORNING}15:00.000Z`, outcome: "canceled", payments: 1 },
   ],
   "Why deliveries end without an outcome, and for how many messages": [
     { kind: "stripe_unavailable", code: "http_503", failures: 2, messages: 2 },

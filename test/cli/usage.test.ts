@@ -17,7 +17,7 @@ test.each([
   [
     "redrive",
     ["--reason", "nonsense"],
-    '--reason "nonsense" is not a reason of a dead letter: invalid, conflict, stripe_unavailable, stripe_rate_limited, stripe_key_in_use, stripe_configuration, stripe_rejected, stripe_lookup, table_unavailable, deadline, unexpected, died, unclaimed, completed, in_progress, and',
+    '--reason "nonsense" is not a reason of a dead letter: invalid, conflict, stripe_unavailable, stripe_rate_limited, stripe_key_in_use, stripe_configuration, stripe_rejected, stripe_lookup, table_unavailable, record_damaged, deadline, unexpected, died, unclaimed, completed, in_progress, and',
   ],
   ["redrive", ["order-1"], '"order-1" is not an option of redrive.'],
   ["reconcile", ["--rate", "0"], "--rate must be an integer from 1 to 100"],

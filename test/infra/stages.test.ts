@@ -35,6 +35,13 @@ test.each([dev, prod])("$name is deployed with the timings of lib/timing/", (sta
   ]);
 });
 
+test.each([
+  [dev, "test"],
+  [prod, "live"],
+])("$name takes a key of one mode only", (stage, mode) => {
+  expect(variables(templateOf(stage))).toMatchObject({ Variables: { STRIPE_MODE: mode } });
+});
+
 test("prod keeps its data, whatever else is set for it", () => {
   expect(prod.removalPolicy).toBe(RemovalPolicy.RETAIN);
 });

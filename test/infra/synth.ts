@@ -15,12 +15,14 @@ process.env["CDK_VALIDATION"] = "false";
 // expects of them stays true when someone does.
 export const DEV: Stage = {
   name: "dev",
+  stripeMode: "test",
   removalPolicy: RemovalPolicy.DESTROY,
   customerManagedKey: false,
   reserveConcurrency: false,
 };
 export const PROD: Stage = {
   name: "prod",
+  stripeMode: "live",
   removalPolicy: RemovalPolicy.RETAIN,
   customerManagedKey: true,
   reserveConcurrency: true,

@@ -12,6 +12,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { Message } from "@aws-sdk/client-sqs";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
 
 import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
@@ -93,8 +94,9 @@ export async function startWorker(
   };
   const lines: LogLine[] = [];
   const client = new SQSClient({ endpoint: queue.url });
+  const documents = createDynamoDb({ ...aws, endpoint: table.url });
   const handler = createPaymentHandler({
-    records: recordsTable(createDynamoDb({ ...aws, endpoint: table.url }), "records"),
+    records: recordsTable(documents, "records"),
     charges: stripeCharges(options.keys ?? fixedKey("sk_test_local"), new URL(stripe.url)),
     queue: { client: createSqs({ ...aws, endpoint: queue.url }), url: queueUrl },
     functionName: "payment-worker",
@@ -222,5 +224,15 @@ export async function startWorker(
       return receive();
     },
     record: (messageId: string) => table.item("records", messageId),
+    /** Damages a record, or makes it one of an earlier version. */
+    removeAttributes: async (messageId: string, ...names: string[]): Promise<void> => {
+      const update = new UpdateCommand({
+        TableName: "records",
+        Key: { messageId },
+        UpdateExpression: `REMOVE ${names.map((_, i) => `#${i}`).join()}`,
+        ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#${i}`, name])),
+      });
+      await documents.send(update);
+    },
   };
 }

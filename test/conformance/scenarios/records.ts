@@ -1,7 +1,7 @@
 // The worker's four writes, by its own code, on whatever stands for DynamoDB.
 
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { DeleteCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 
 import { recordsTable } from "../../../lib/aws/records-table.ts";
@@ -49,6 +49,13 @@ async function stored({ client, tableName }: TableSubject, messageId: string): P
 }
 
 const SUCCEEDED: Outcome = { result: "succeeded", paymentIntentId: "pi_1" };
+const COMPLETION = { outcome: SUCCEEDED, completedAt: 1_795_980_731_000 };
+const COMPLETED = {
+  status: "COMPLETED",
+  outcome: SUCCEEDED,
+  completedAt: 1_795_980_731_000,
+  revision: 1,
+} as const;
 const UNAVAILABLE = { kind: "stripe_unavailable" as const, code: "timeout", requestId: "req_1" };
 
 export const recordScenarios: readonly Scenario<TableSubject>[] = [
@@ -113,7 +120,7 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       const records = recordsOf(table);
       const seen = record("takeover-3");
       await records.claim(seen, TIMEOUT_MS);
-      await records.complete(seen, SUCCEEDED, TIMEOUT_MS);
+      await records.complete(seen, COMPLETION, TIMEOUT_MS);
 
       expect(await records.takeOver(seen, second("takeover-3"), TIMEOUT_MS)).toMatchObject({
         owner: "first",
@@ -167,11 +174,9 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       const claim = record("complete-1", { lastError: UNAVAILABLE });
       await records.claim(claim, TIMEOUT_MS);
 
-      expect(await records.complete(claim, SUCCEEDED, TIMEOUT_MS)).toBe(true);
-      expect(await records.complete(claim, SUCCEEDED, TIMEOUT_MS)).toBe(true);
-      expect(await stored(table, "complete-1")).toEqual(
-        record("complete-1", { status: "COMPLETED", outcome: SUCCEEDED }),
-      );
+      expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
+      expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
+      expect(await stored(table, "complete-1")).toEqual(record("complete-1", COMPLETED));
     },
   },
   {
@@ -183,8 +188,26 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       await records.claim(seen, TIMEOUT_MS);
       await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
 
-      expect(await records.complete(seen, SUCCEEDED, TIMEOUT_MS)).toBe(false);
+      expect(await records.complete(seen, COMPLETION, TIMEOUT_MS)).toBe(false);
       expect(await stored(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
+    },
+  },
+  {
+    name: "a late copy of a completion is done already, and does not undo what moved on since",
+    source: CONDITIONS,
+    async run(table) {
+      const records = recordsOf(table);
+      const claim = record("complete-4");
+      await records.claim(claim, TIMEOUT_MS);
+      const processing = { outcome: { result: "processing", paymentIntentId: "pi_1" } as const };
+      await records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
+      const moved = record("complete-4", { ...COMPLETED, revision: 2 });
+      await table.client.send(new PutCommand({ TableName: table.tableName, Item: moved }));
+
+      const late = records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
+
+      expect(await late).toBe(true);
+      expect(await stored(table, "complete-4")).toEqual(moved);
     },
   },
   {
@@ -193,7 +216,7 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
     async run(table) {
       const records = recordsOf(table);
 
-      expect(await records.complete(record("complete-3"), SUCCEEDED, TIMEOUT_MS)).toBe(false);
+      expect(await records.complete(record("complete-3"), COMPLETION, TIMEOUT_MS)).toBe(false);
       expect(await stored(table, "complete-3")).toBeUndefined();
     },
   },
@@ -213,12 +236,13 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
           paymentIntentId: "pi_4",
         },
         { result: "declined", code: "expired_card" },
+        { result: "canceled", paymentIntentId: "pi_5" },
       ];
 
       for (const [i, outcome] of outcomes.entries()) {
         const claim = record(`outcome-${i}`);
         await records.claim(claim, TIMEOUT_MS);
-        await records.complete(claim, outcome, TIMEOUT_MS);
+        await records.complete(claim, { outcome, completedAt: 1_795_980_731_000 }, TIMEOUT_MS);
         const standing = await records.claim(record(`outcome-${i}`, { owner: "x" }), TIMEOUT_MS);
         expect(standing?.outcome).toEqual(outcome);
       }
@@ -249,7 +273,7 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       await records.takeOver(lost, second("release-2"), TIMEOUT_MS);
       const done = record("release-3");
       await records.claim(done, TIMEOUT_MS);
-      await records.complete(done, SUCCEEDED, TIMEOUT_MS);
+      await records.complete(done, COMPLETION, TIMEOUT_MS);
 
       for (const claim of [lost, done, record("release-4")]) {
         await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
@@ -261,8 +285,7 @@ export const recordScenarios: readonly Scenario<TableSubject>[] = [
       });
       expect(await stored(table, "release-3")).toEqual({
         ...done,
-        status: "COMPLETED",
-        outcome: SUCCEEDED,
+        ...COMPLETED,
       });
       expect(await stored(table, "release-4")).toBeUndefined();
     },

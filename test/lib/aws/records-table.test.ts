@@ -111,7 +111,10 @@ test("only the owner completes, and completing forgets the last error", async ()
 
   const completed = await records.complete(
     record,
-    { result: "declined", code: "card_declined", declineCode: "lost_card" },
+    {
+      outcome: { result: "declined", code: "card_declined", declineCode: "lost_card" },
+      completedAt: 1_795_953_601_000,
+    },
     1_000,
   );
 
@@ -120,26 +123,46 @@ test("only the owner completes, and completing forgets the last error", async ()
     {
       TableName: "records",
       Key: { messageId: "order-1001" },
-      ConditionExpression: "#owner = :owner",
-      UpdateExpression: "SET #status = :completed, outcome = :outcome REMOVE lastError",
+      ConditionExpression: "#owner = :owner AND #status = :inProgress",
+      UpdateExpression:
+        "SET #status = :completed, outcome = :outcome, completedAt = :now, revision = :first REMOVE lastError",
       ExpressionAttributeNames: { "#owner": "owner", "#status": "status" },
       ExpressionAttributeValues: {
         ":owner": "owner-1",
+        ":inProgress": "IN_PROGRESS",
         ":completed": "COMPLETED",
         ":outcome": { result: "declined", code: "card_declined", declineCode: "lost_card" },
+        ":now": 1_795_953_601_000,
+        ":first": 1,
       },
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     },
   ]);
 });
 
-test("completing a claim that was lost is false, not an error", async () => {
-  dynamo
-    .on(UpdateCommand)
-    .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
+const PAID = { M: { result: { S: "succeeded" }, paymentIntentId: { S: "pi_1" } } };
 
+test.each([
+  [
+    "a record of ours with an outcome: the first try was written",
+    { owner: { S: "owner-1" }, outcome: PAID },
+    true,
+  ],
+  ["a record of ours without an outcome", { owner: { S: "owner-1" } }, false],
+  ["another worker's outcome", { owner: { S: "owner-2" }, outcome: PAID }, false],
+  ["another worker's claim", { owner: { S: "owner-2" } }, false],
+  ["no record", undefined, false],
+])("completing that fails against %s is %j", async (_, Item, completed) => {
+  dynamo.on(UpdateCommand).rejects(
+    new ConditionalCheckFailedException({
+      message: "failed",
+      $metadata: {},
+      ...(Item && { Item }),
+    }),
+  );
   const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 
-  expect(await records.complete(record, outcome, 1_000)).toBe(false);
+  expect(await records.complete(record, { outcome, completedAt: 1 }, 1_000)).toBe(completed);
 });
 
 test("a release sets the lease to expired, only for the owner and only while nothing is complete", async () => {
@@ -200,10 +223,12 @@ test("a table that fails without an error has failed all the same", async () => 
   });
 });
 
+const LOST = { outcome: { result: "declined", code: "lost" }, completedAt: 1 } as const;
+
 test.each([
   ["claim", () => records.claim(record, 1_234)],
   ["takeover", () => records.takeOver(record, { ...record, owner: "owner-2" }, 1_234)],
-  ["complete", () => records.complete(record, { result: "declined", code: "lost" }, 1_234)],
+  ["complete", () => records.complete(record, LOST, 1_234)],
   ["release", () => records.release(record, { kind: "unexpected" }, 1_234)],
 ])("a %s ends with the time that it is given, the SDK's retries included", async (_what, ask) => {
   dynamo.resolves({});

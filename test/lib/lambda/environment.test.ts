@@ -50,6 +50,10 @@ test("without its variables the worker runs on the defaults", () => {
   expect(timings).toEqual(DEFAULT_WORKER_TIMINGS);
 });
 
+test.each(["live", "test"])("the mode of the Stripe key may be %s", (mode) => {
+  expect(readEnvironment({ ...DEPLOYED, STRIPE_MODE: mode }).stripeMode).toBe(mode);
+});
+
 test("durations are read in seconds", () => {
   const { timings } = readEnvironment({
     ...DEPLOYED,
@@ -73,16 +77,18 @@ test.each([
 });
 
 test("a variable that is set to nothing is not set", () => {
-  const { timings, stripeBase, batchSize } = readEnvironment({
+  const { timings, stripeBase, stripeMode, batchSize } = readEnvironment({
     ...REQUIRED,
     STRIPE_TIMEOUT_SECONDS: "",
     STRIPE_API_BASE: "",
     STRIPE_API_KEY: "",
+    STRIPE_MODE: "",
     BATCH_SIZE: "",
   });
 
   expect(timings.stripeTimeoutMs).toBe(DEFAULT_WORKER_TIMINGS.stripeTimeoutMs);
   expect(stripeBase.href).toBe("https://api.stripe.com/");
+  expect(stripeMode).toBeUndefined();
   expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
 });
 
@@ -115,6 +121,11 @@ test.each([
   [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "xhttp://queue" }, "QUEUE_URL must be an http or https URL."],
   [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
+  [{ STRIPE_MODE: "production" }, "STRIPE_MODE must be live or test, the mode of the Stripe key."],
+  [
+    { BACKOFF_CAP_SECONDS: "43200" },
+    "The worker's timings break a rule. backoff-order: the backoff must start at 1 s or more (30 s), not above its cap (43200 s), and the cap must be at most 42000 s, because SQS counts its 12 h from the receive; change BACKOFF_BASE_SECONDS or BACKOFF_CAP_SECONDS.",
+  ],
   [{ BATCH_SIZE: "x25" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
   [{ BATCH_SIZE: "25x" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],
   [{ BATCH_SIZE: "x400" }, "BATCH_SIZE must be a number from 1 to 400, as in the event source."],

@@ -177,7 +177,7 @@ const results: [DeliveryResult, level: string, metric: string, message: string][
     { decision: "transient", error: { kind: "stripe_configuration" } },
     "ERROR",
     "ConfigurationError",
-    "Stripe refused the API key, or there is none: check the secret and the key's permissions",
+    "Stripe refused the API key or the account, or there is no key of the right mode: check the secret, the key's permissions and the account",
   ],
   [
     {

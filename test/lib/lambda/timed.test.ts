@@ -33,7 +33,11 @@ test("each call's time is added to its part, also when it fails, and releasing h
   await run.charges.find({ messageId: "a", customer: "b", since: 0 }, 1);
   const answer = await run.charges.create({} as never, { idempotencyKey: "a", timeoutMs: 1 });
   await expect(
-    run.records.complete(claim, { result: "declined", code: "card_declined" }, 1),
+    run.records.complete(
+      claim,
+      { outcome: { result: "declined", code: "lost" }, completedAt: 1 },
+      1,
+    ),
   ).rejects.toThrow("no answer");
   await run.records.release(claim, { kind: "deadline" }, 1);
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 
+import type { ChargeParams } from "../../../lib/payments/charge.ts";
 import { acquire, TableError } from "../../../lib/payments/claim.ts";
 import type { Claim, ClaimDeps, Records } from "../../../lib/payments/claim.ts";
 import type { IdempotencyRecord } from "../../../lib/payments/record.ts";
@@ -8,6 +9,8 @@ import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
 const HOUR = 3_600_000;
+
+const PARAMS = { amount: 1200, currency: "eur" } as ChargeParams;
 
 const expired: IdempotencyRecord = {
   messageId: "order-1",
@@ -48,9 +51,10 @@ function table(answers: {
   return {
     puts,
     takeovers,
-    acquire: () =>
+    acquire: (receiveCount = 1) =>
       acquire(
-        { messageId: "order-1", fingerprint: "print-a" },
+        { messageId: "order-1", fingerprint: "print-a", sentAt: NOW, params: PARAMS },
+        receiveCount,
         deps,
         createDeadline(WORKER_TIMINGS, () => 60_000),
       ),
@@ -67,6 +71,8 @@ test("a claim lasts for the rest of the invocation and the difference of clocks"
     status: "IN_PROGRESS",
     owner: "owner-2",
     fingerprint: "print-a",
+    amount: 1200,
+    currency: "eur",
     leaseExpiresAt: 1_795_953_665_000, // 60 s and 5 s later
     attempt: 1,
     firstClaimedAt: 1_795_953_600_000,
@@ -111,6 +117,22 @@ test("a takeover that failed against itself is a takeover", async () => {
     takeover: true,
     claim: { owner: "owner-2", attempt: 4 },
   });
+});
+
+test("a rejection is not taken over again by a later receive, and is by the first", async () => {
+  const rejected = {
+    ...expired,
+    lastError: { kind: "stripe_rejected", code: "resource_missing" },
+  } as const;
+  const later = table({ put: rejected });
+  const redriven = table({ put: rejected });
+
+  expect(await later.acquire(2)).toEqual({
+    kind: "rejected",
+    error: { kind: "stripe_rejected", code: "resource_missing" },
+  });
+  expect(later.takeovers).toEqual([]);
+  expect(await redriven.acquire(1)).toMatchObject({ kind: "acquired", takeover: true });
 });
 
 test("a takeover that came second finds the claim in progress", async () => {

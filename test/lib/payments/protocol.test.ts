@@ -31,6 +31,8 @@ type Script = {
   takes?: { claim?: number; find?: number; create?: number };
   /** An expired claim of this age, in ms. */
   claimedAgoMs?: number;
+  /** The sender's own time, so many ms before. */
+  sentAgoMs?: number;
   claim?: () => IdempotencyRecord | undefined;
   create?: () => ChargeAnswer;
   find?: () => ChargeAnswer | { kind: "none" };
@@ -40,7 +42,7 @@ type Script = {
 
 /** Delivers the message once to a worker whose table and Stripe follow a script. */
 async function deliver(script: Script) {
-  const { remainingMs = 60_000, takes = {}, claimedAgoMs } = script;
+  const { remainingMs = 60_000, takes = {}, claimedAgoMs, sentAgoMs = 0 } = script;
   let now = NOW;
   const asked: { call: string; timeoutMs: number; with?: unknown }[] = [];
   const expired = (record: IdempotencyRecord): IdempotencyRecord | undefined =>
@@ -86,7 +88,7 @@ async function deliver(script: Script) {
     newOwner: () => "owner-1",
   };
   const deadline = createDeadline(WORKER_TIMINGS, () => NOW + remainingMs - now);
-  const result = await processMessage(request, deps, deadline);
+  const result = await processMessage({ ...request, sentAt: NOW - sentAgoMs }, 2, deps, deadline);
   return { result, asked, calls: asked.map(({ call }) => call) };
 }
 
@@ -161,6 +163,23 @@ test("from 23 hours after the first claim on Stripe is asked before it is charge
   });
 });
 
+test.each([
+  ["a sender's time", { sentAgoMs: 23 * HOUR, claimedAgoMs: HOUR }, 23 * HOUR],
+  ["a sender's time, whose record was lost", { sentAgoMs: 23 * HOUR }, 23 * HOUR],
+  ["a first claim, of a sender ahead", { sentAgoMs: -HOUR, claimedAgoMs: 24 * HOUR }, 24 * HOUR],
+])("from 23 hours after %s Stripe is asked, back to then", async (_, script, agoMs) => {
+  const { asked } = await deliver(script);
+
+  const find = asked.find(({ call }) => call === "find");
+  expect(find?.with).toMatchObject({ since: NOW - agoMs - 300_000 });
+});
+
+test("a first delivery younger than 23 hours asks Stripe once", async () => {
+  const { calls } = await deliver({ sentAgoMs: 23 * HOUR - 1 });
+
+  expect(calls).toEqual(["claim", "create", "complete"]);
+});
+
 test("what the lookup finds is recorded, and nothing is charged", async () => {
   const find = () => ({ ...succeeded, requestId: "req_list" });
 
@@ -170,27 +189,17 @@ test("what the lookup finds is recorded, and nothing is charged", async () => {
   expect(calls).toEqual(["claim", "takeover", "find", "complete"]);
 });
 
-test("a lookup that Stripe calls invalid is no rejection: it may have been charged before", async () => {
-  const find = () =>
-    failed({ kind: "stripe_rejected", code: "resource_missing", param: "customer" });
+test.each(["stripe_unavailable", "stripe_lookup", "unexpected"] as const)(
+  "a lookup that fails with %s charges nothing",
+  async (kind) => {
+    const find = () => failed({ kind, code: "some_code" });
 
-  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
+    const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
 
-  expect(result).toMatchObject({
-    decision: "transient",
-    error: { kind: "stripe_lookup", code: "resource_missing", param: "customer" },
-  });
-  expect(calls).toEqual(["claim", "takeover", "find", "release"]);
-});
-
-test("a lookup that fails charges nothing", async () => {
-  const find = () => failed({ kind: "stripe_unavailable", code: "timeout" });
-
-  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
-
-  expect(result).toMatchObject({ decision: "transient", error: { kind: "stripe_unavailable" } });
-  expect(calls).toEqual(["claim", "takeover", "find", "release"]);
-});
+    expect(result).toMatchObject({ decision: "transient", error: { kind } });
+    expect(calls).toEqual(["claim", "takeover", "find", "release"]);
+  },
+);
 
 test.each([
   ["no time for the lookup", { claim: 52_000 }, ["claim", "takeover", "release"]],
@@ -220,6 +229,46 @@ test("an error without a request id leaves it out of the result", async () => {
   const { result } = await deliver({ create: () => failed({ kind: "stripe_unavailable" }) });
 
   expect(result).not.toHaveProperty("stripeRequestId");
+});
+
+const standing = (changes: object): IdempotencyRecord => ({
+  messageId: "order-1",
+  status: "IN_PROGRESS",
+  owner: "gone",
+  leaseExpiresAt: 0,
+  attempt: 1,
+  firstClaimedAt: NOW - HOUR,
+  fingerprint: request.fingerprint,
+  expiresAt: 1_798_977_600,
+  ...changes,
+});
+
+test("a rejection that an earlier receive got is the result, and Stripe is not asked", async () => {
+  const error = { kind: "stripe_rejected", code: "resource_missing", requestId: "req_9" } as const;
+
+  const { result, calls } = await deliver({ claim: () => standing({ lastError: error }) });
+
+  expect(result).toEqual({ decision: "rejected", error, stripeRequestId: "req_9" });
+  expect(calls).toEqual(["claim"]);
+});
+
+test("a damaged record is transient, by the name of its attribute, and nothing is charged", async () => {
+  const { result, calls } = await deliver({
+    claim: () => standing({ leaseExpiresAt: undefined }),
+  });
+
+  expect(result).toEqual({
+    decision: "transient",
+    error: { kind: "record_damaged", code: "leaseExpiresAt" },
+  });
+  expect(calls).toEqual(["claim"]);
+});
+
+test("a record of an earlier version is taken over, charged and completed", async () => {
+  const { result, calls } = await deliver({ claim: () => standing({}) });
+
+  expect(result).toMatchObject({ decision: "completed", takeover: true, attempt: 2 });
+  expect(calls).toEqual(["claim", "takeover", "create", "complete"]);
 });
 
 test("a lost lease is no outcome", async () => {

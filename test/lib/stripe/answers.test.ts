@@ -107,6 +107,23 @@ test.each(errors)("%s is no outcome", async (_name, status, body, kind, code) =>
 });
 
 test.each([
+  "account_invalid",
+  "api_key_expired",
+  "livemode_mismatch",
+  "platform_account_required",
+  "platform_api_key_expired",
+  "secret_key_required",
+  "testmode_charges_only",
+  "tls_version_unsupported",
+])("%s says of the account that it charges nobody: configuration", async (code) => {
+  const error = { type: "invalid_request_error", code };
+
+  expect(answerOfError(await errorFor(400, { error }))).toMatchObject({
+    error: { kind: "stripe_configuration", code },
+  });
+});
+
+test.each([
   ["a connection that is refused", 5_000, "connection"],
   ["an answer that does not come in time", 50, "timeout"],
 ])("%s leaves the result unknown", async (_what, timeout, code) => {
@@ -202,13 +219,16 @@ test("an error that is not Stripe's is thrown on", () => {
 
 const intent = (fields: object) => ({ id: "pi_1", ...fields }) as unknown as Stripe.PaymentIntent;
 
-test.each(["succeeded", "processing", "requires_action"])("%s is an outcome", (status) => {
-  expect(answerOf(intent({ status }), "req_1")).toEqual({
-    kind: "outcome",
-    outcome: { result: status, paymentIntentId: "pi_1" },
-    requestId: "req_1",
-  });
-});
+test.each(["succeeded", "processing", "requires_action", "canceled"])(
+  "%s is an outcome",
+  (status) => {
+    expect(answerOf(intent({ status }), "req_1")).toEqual({
+      kind: "outcome",
+      outcome: { result: status, paymentIntentId: "pi_1" },
+      requestId: "req_1",
+    });
+  },
+);
 
 test("a declined PaymentIntent that a lookup finds is that decline", () => {
   const last_payment_error = { code: "card_declined", decline_code: "lost_card" };
@@ -226,15 +246,12 @@ test("a declined PaymentIntent that a lookup finds is that decline", () => {
   );
 });
 
-test.each([
-  "requires_payment_method",
-  "requires_confirmation",
-  "requires_capture",
-  "canceled",
-  "new",
-])("the status %s is not expected, and no outcome", (status) => {
-  expect(answerOf(intent({ status }))).toEqual({
-    kind: "error",
-    error: { kind: "unexpected", code: `status_${status}` },
-  });
-});
+test.each(["requires_payment_method", "requires_confirmation", "requires_capture", "new"])(
+  "the status %s is not expected, and no outcome",
+  (status) => {
+    expect(answerOf(intent({ status }))).toEqual({
+      kind: "error",
+      error: { kind: "unexpected", code: `status_${status}` },
+    });
+  },
+);

@@ -8,9 +8,9 @@ const client = new SecretsManagerClient({ region: "us-east-1" });
 const secrets = mockClient(client);
 beforeEach(() => secrets.reset());
 
-function prepare() {
+function prepare(mode?: "live" | "test") {
   const clock = { now: 0 };
-  return { clock, keys: secretKeys(client, "arn:secret", 1_000, () => clock.now) };
+  return { clock, keys: secretKeys(client, "arn:secret", 1_000, () => clock.now, mode) };
 }
 const reads = () => secrets.commandCalls(GetSecretValueCommand).length;
 
@@ -161,7 +161,7 @@ test.each([
   '{"key":"sk_live_secret"}',
   "pk_live_secret",
   "sk_live_se cret",
-])("the secret %j is refused without being quoted", async (secret) => {
+])("the secret %j is not a key, and is not quoted", async (secret) => {
   secrets.on(GetSecretValueCommand).resolves({ SecretString: secret });
 
   await expect(prepare().keys.get()).rejects.toMatchObject({
@@ -177,4 +177,45 @@ test("a key from the environment stays, whatever Stripe says of it", async () =>
   keys.drop("sk_test_local");
 
   expect(await keys.get()).toBe("sk_test_local");
+});
+
+test.each([
+  ["live", "sk_test_1", "test"],
+  ["live", "rk_test_1", "test"],
+  ["test", "sk_live_1", "live"],
+  ["test", "rk_live_1", "live"],
+] as const)("for %s mode %s is never used", async (mode, secret, other) => {
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: secret });
+  const wrong = {
+    name: "WrongStripeMode",
+    message: `The Stripe API key is a ${other} key, and STRIPE_MODE is ${mode}: store a ${mode} key, or deploy for ${other} mode.`,
+  };
+
+  await expect(prepare(mode).keys.get()).rejects.toMatchObject(wrong);
+  await expect(fixedKey(secret, mode).get()).rejects.toMatchObject(wrong);
+});
+
+test.each([
+  ["live", "sk_live_1"],
+  ["test", "rk_test_1"],
+  ["live", "sk_test"], // no prefix of a mode: Stripe decides
+  [undefined, "sk_test_1"],
+  [undefined, "sk_live_1"],
+] as const)("for mode %s %s is used", async (mode, secret) => {
+  expect(await fixedKey(secret, mode).get()).toBe(secret);
+});
+
+test("a key of the wrong mode is read again at once, and its predecessor does not stay in use", async () => {
+  secrets
+    .on(GetSecretValueCommand)
+    .resolvesOnce({ SecretString: "rk_live_1" })
+    .resolvesOnce({ SecretString: "rk_test_1" })
+    .resolves({ SecretString: "rk_live_2" });
+  const { clock, keys } = prepare("live");
+  await keys.get();
+
+  clock.now = 300_000;
+
+  await expect(keys.get()).rejects.toMatchObject({ name: "WrongStripeMode" });
+  expect(await keys.get()).toBe("rk_live_2");
 });

@@ -83,6 +83,29 @@ test("a lookup that does not end in its time is a failure, not a 'nothing found'
   });
 });
 
+test.each([
+  [400, { type: "invalid_request_error", code: "parameter_unknown" }, "stripe_lookup"],
+  [404, { type: "invalid_request_error", code: "resource_missing" }, "stripe_lookup"],
+  [400, { type: "idempotency_error" }, "stripe_lookup"],
+  [402, { type: "card_error", code: "card_declined" }, "unexpected"],
+  [401, { type: "invalid_request_error" }, "stripe_configuration"],
+  [400, { type: "invalid_request_error", code: "testmode_charges_only" }, "stripe_configuration"],
+  [429, { type: "invalid_request_error" }, "stripe_rate_limited"],
+  [500, { type: "api_error" }, "stripe_unavailable"],
+])("a lookup that Stripe answers with %i %j says nothing of the charge", async (...answer) => {
+  const [status, error, kind] = answer;
+  const server = createServer((_, response) => {
+    response.writeHead(status).end(JSON.stringify({ error }));
+  });
+  const port = await listen(server);
+  onTestFinished(() => server.closeAllConnections());
+  const charges = stripeCharges(KEYS, new URL(`http://127.0.0.1:${port}`));
+
+  const found = await charges.find({ messageId: "a", customer: "cus_ada", since: NOW }, 5_000);
+
+  expect(found).toMatchObject({ kind: "error", error: { kind } });
+});
+
 test("an empty key never reaches stripe-node, which would make up a random one", async () => {
   const { charges, stripe } = await prepare();
 
