@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 
 import { startQueue } from "../local/queue/server.ts";
 import { startStripe } from "../local/stripe/server.ts";
@@ -179,12 +179,8 @@ async function record(intents: readonly string[]): Promise<void> {
       ? { status: "IN_PROGRESS" }
       : { status: "COMPLETED", outcome: { result: "succeeded", paymentIntentId: intents[n] } }),
   });
-  await inTurns(Math.ceil(count / 25), async (batch) => {
-    const some = Array.from({ length: Math.min(25, count - batch * 25) }, (_, n) =>
-      item(batch * 25 + n),
-    );
-    const puts = some.map((Item) => ({ PutRequest: { Item } }));
-    await client.send(new BatchWriteCommand({ RequestItems: { records: puts } }));
+  await inTurns(count, async (n) => {
+    await client.send(new PutCommand({ TableName: "records", Item: item(n) }));
   });
   client.destroy();
 }
