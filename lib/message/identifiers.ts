@@ -11,7 +11,10 @@ export function isPartOfHash(plain: string, start: number, end: number): boolean
   while (first > end - LONGEST_HASH && isAlphanumeric(plain[first - 1])) first--;
   while (last < start + LONGEST_HASH && isAlphanumeric(plain[last])) last++;
   const word = plain.slice(first, last);
-  return HASH.test(word) || (word.length === 16 && TRACE.test(plain.slice(first - 34, first)));
+  return (
+    HASH.test(word) ||
+    (word.length === 16 && TRACE.test(plain.slice(Math.max(0, first - 34), first)))
+  );
 }
 
 // ISO 13616-1. One account number in thirty, printed in groups of four, has a card's number in it.

@@ -105,6 +105,7 @@ test.each([
   [`a4242424242424242${"b".repeat(111)}`, "is a part of a SHA-512"],
   ["00-a4242424242424242bcdef0123456789-00f067aa0ba902b7-01", "is a part of a trace"],
   ["00-4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242-01", "is a span of a trace"],
+  ["4bf92f3577b34da6a3ce929d0e0e4736-4242424242424242-1", "is a span behind its trace alone"],
   ["4242 4242 4242 7b3f9c2ae41d4f889b2a1c0d5e6f7a8b 4242", "has an identifier in it"],
   ["0.4242424242424242", "is a fraction"],
   ["4242.424242424242", "is a decimal"],
