@@ -3,8 +3,9 @@
 import { createEventBridge } from "../lib/aws/clients.ts";
 import { eventBus } from "../lib/aws/event-bus.ts";
 import type { LogLine } from "../lib/lambda/emf.ts";
-import { readCredentials, readPublisherEnvironment } from "../lib/lambda/environment.ts";
+import { readPublisherEnvironment } from "../lib/lambda/environment.ts";
 import { createOutcomePublisher } from "../lib/lambda/outcome-publisher.ts";
+import { readCredentials } from "../lib/lambda/variables.ts";
 
 const { eventBusName, ...environment } = readPublisherEnvironment(process.env);
 const { callTimeoutMs } = environment;

@@ -6,14 +6,11 @@ import { createDynamoDb, createSecretsManager, createSqs, endpointOf } from "../
 import { recordsTable } from "../lib/aws/records-table.ts";
 import { httpsConnections } from "../lib/lambda/connections.ts";
 import type { LogLine } from "../lib/lambda/emf.ts";
-import {
-  readCredentials,
-  readDynamoDbEndpoint,
-  readEnvironment,
-} from "../lib/lambda/environment.ts";
+import { readEnvironment } from "../lib/lambda/environment.ts";
 import { createPaymentHandler } from "../lib/lambda/payment-handler.ts";
 import type { PaymentHandlerDeps } from "../lib/lambda/payment-handler.ts";
 import { warmUpPayments } from "../lib/lambda/payment-warm-up.ts";
+import { readCredentials, readDynamoDbEndpoint } from "../lib/lambda/variables.ts";
 import { createWarmUp } from "../lib/lambda/warm-up.ts";
 import { fixedKey, secretKeys } from "../lib/stripe/api-key.ts";
 import { stripeCharges } from "../lib/stripe/charges.ts";

@@ -8,6 +8,7 @@ export type MetricName =
   | "Processing"
   | "RequiresAction"
   | "Declined"
+  | "Failed"
   | "Canceled"
   | "Duplicate"
   | "InProgress"
@@ -23,6 +24,24 @@ export type MetricName =
   | "FailedReceive"
   | "ConfigurationError"
   | "ClaimToComplete"
+  // What became of a payment later
+  | "Advanced"
+  | "Foreign"
+  | "Unmatched"
+  | "DoubleCharge"
+  | "Contradiction"
+  | "Refunded"
+  | "Disputed"
+  // What came to the door
+  | "Accepted"
+  | "NotAccepted"
+  | "Unavailable"
+  // What came to the webhook
+  | "WebhookAccepted"
+  | "WebhookInvalid"
+  | "WebhookFailed"
+  // What became of an order
+  | "Fulfilled"
   // What became of an outcome event
   | "Published"
   | "PublishFailed";

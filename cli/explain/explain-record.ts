@@ -18,6 +18,7 @@ const NEXT: Record<Outcome["result"], string> = {
   processing: "nothing here: it is not paid yet, which may take days; --stripe shows how it stands",
   requires_action: "nothing here: the customer has to authenticate; --stripe shows how it stands",
   declined: "nothing: it was not paid, and a new try is a new message with a new id",
+  failed: "nothing here: it was not paid; the customer may still pay it in another way",
   canceled: "nothing: it was canceled at Stripe, and a new try is a new message with a new id",
 };
 
@@ -85,7 +86,7 @@ export function explainRecord(
 }
 
 export function describeOutcome(outcome: Outcome): string {
-  if (outcome.result !== "declined") return outcome.result;
+  if (!("code" in outcome)) return outcome.result;
   const { code, declineCode } = outcome;
   // authentication_required is both.
   const codes = [...new Set([code, declineCode])].filter((one) => one !== undefined);

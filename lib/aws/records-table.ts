@@ -1,13 +1,11 @@
 // The idempotency records in DynamoDB: four conditional writes and no read.
 
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { unmarshall } from "@aws-sdk/util-dynamodb";
 
 import { TableError } from "../payments/claim.ts";
 import type { Records } from "../payments/claim.ts";
-import type { IdempotencyRecord } from "../payments/record.ts";
+import { conditionalWrites } from "./conditional-write.ts";
 
 //  absent ──claim──► IN_PROGRESS ──complete──► COMPLETED
 //                     │      ▲
@@ -27,20 +25,7 @@ const NAMES = { "#owner": "owner", "#status": "status" };
  * (ReturnValuesOnConditionCheckFailure: the old item comes with the failure, and costs no read)
  */
 export function recordsTable(client: DynamoDBDocumentClient, tableName: string): Records {
-  const conditional = async (
-    command: PutCommand | UpdateCommand,
-    timeoutMs: number,
-  ): Promise<"written" | { standing: IdempotencyRecord | undefined }> => {
-    try {
-      await client.send(command as UpdateCommand, { abortSignal: AbortSignal.timeout(timeoutMs) });
-      return "written";
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) {
-        return { standing: error.Item && (unmarshall(error.Item) as IdempotencyRecord) };
-      }
-      throw new TableError(error instanceof Error ? error.name : "unknown", error);
-    }
-  };
+  const conditional = conditionalWrites(client);
 
   const standing = (result: Awaited<ReturnType<typeof conditional>>) => {
     if (result === "written") return undefined;

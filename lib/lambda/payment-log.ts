@@ -140,12 +140,13 @@ const OUTCOME_METRICS = {
   processing: "Processing",
   requires_action: "RequiresAction",
   declined: "Declined",
+  failed: "Failed",
   canceled: "Canceled",
 } as const;
 
 function outcomeFields(outcome: Outcome): LogLine {
   const fields = { outcome: outcome.result, paymentIntentId: outcome.paymentIntentId };
-  if (outcome.result !== "declined") return fields;
+  if (!("code" in outcome)) return fields;
   return { ...fields, code: outcome.code, declineCode: outcome.declineCode };
 }
 

@@ -6,7 +6,10 @@ export type Outcome =
       result: "succeeded" | "processing" | "requires_action" | "canceled";
       paymentIntentId: string;
     }
-  | { result: "declined"; paymentIntentId?: string; code: string; declineCode?: string };
+  /** At its creation. */
+  | { result: "declined"; paymentIntentId?: string; code: string; declineCode?: string }
+  /** Later: a bank debit that bounced, or an authentication that failed. It may still succeed. */
+  | { result: "failed"; paymentIntentId: string; code: string; declineCode?: string };
 
 /** Why the last attempt ended without an outcome. */
 export type AttemptError = {

@@ -3,52 +3,14 @@
 
 import type { Agent } from "node:https";
 
-import { Stripe } from "stripe";
-
 import type { ChargeAnswer, Charges } from "../payments/protocol.ts";
-import { answerOf, answerOfError } from "./answers.ts";
+import { answerOf } from "./answers.ts";
 import type { StripeKeys } from "./api-key.ts";
-import { stripeHttpClient } from "./http-client.ts";
+import { createStripeCall } from "./call.ts";
 
 /** Stripe, with keys that may change in flight. `base` is another address than Stripe's own. */
 export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent): Charges {
-  const httpClient = stripeHttpClient(httpsAgent);
-  let current: { key: string; stripe: Stripe } | undefined;
-  const clientFor = (key: string): Stripe => {
-    if (current?.key !== key) {
-      const options = {
-        httpClient,
-        maxNetworkRetries: 0, // the queue is the retry
-        telemetry: false,
-        ...(base && hostOf(base)),
-      };
-      current = { key, stripe: new Stripe(key, options) };
-    }
-    return current.stripe;
-  };
-
-  /** One call with the current key. It ends at `endsAt`, getting the key included. */
-  const call = async <T>(
-    endsAt: number,
-    run: (stripe: Stripe, timeout: number) => Promise<T>,
-  ): Promise<{ value: T } | { answer: ChargeAnswer }> => {
-    let key: string;
-    try {
-      key = await keys.get();
-    } catch (cause) {
-      const code = cause instanceof Error ? cause.name : "unknown";
-      return { answer: { kind: "error", error: { kind: "stripe_configuration", code } } };
-    }
-    const timeout = Math.floor(endsAt - performance.now());
-    if (timeout <= 0) return { answer: { kind: "error", error: { kind: "deadline" } } };
-    try {
-      return { value: await run(clientFor(key), timeout) };
-    } catch (error) {
-      const answer = answerOfError(error);
-      if (answer.kind === "error" && answer.error.kind === "stripe_configuration") keys.drop(key);
-      return { answer };
-    }
-  };
+  const call = createStripeCall(keys, base, httpsAgent);
 
   return {
     async create(params, { idempotencyKey, timeoutMs }) {
@@ -96,9 +58,3 @@ const unexpected = (code: string): ChargeAnswer => ({
   kind: "error",
   error: { kind: "unexpected", code },
 });
-
-function hostOf({ protocol, hostname, port }: URL) {
-  const secure = protocol === "https:";
-  const scheme: "https" | "http" = secure ? "https" : "http";
-  return { protocol: scheme, host: hostname, port: Number(port || (secure ? 443 : 80)) };
-}

@@ -1,6 +1,6 @@
 // The scenarios that are explored exhaustively: one message id, two workers, three deliveries.
 
-import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
+import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { Scenario, Send } from "../world/scenario.ts";
 
 const USUAL: Omit<Scenario, "name" | "faults"> = {
@@ -24,6 +24,9 @@ const paidBy = (kind: string): Send => ({ ...PAYMENT, paymentMethod: `pm_${kind}
 /** One after the other, each after the retries of the last. */
 const inTurn = (...sends: readonly Partial<Send>[]): Send[] =>
   sends.map((send, i) => ({ ...PAYMENT, at: i * 10 * MINUTE, ...send }));
+
+// A sender whose clock is a day ahead: its own time says nothing of how old the payment is.
+const AHEAD: Send = { ...PAYMENT, createdAt: DAY - MINUTE };
 
 const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   // Those with few schedules first.
@@ -74,6 +77,7 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   {
     name: "a redrive after 25 hours",
     strangers: "alike",
+    sends: [AHEAD],
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
     stripeClock: -30 * SECOND,
@@ -102,7 +106,7 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   },
   {
     name: "a repeat while the redrive of a day later is running",
-    sends: [PAYMENT, { ...PAYMENT, at: 25 * HOUR }],
+    sends: [AHEAD, { ...AHEAD, at: 25 * HOUR }],
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
   },

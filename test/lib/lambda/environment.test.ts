@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
 
-import {
-  readCredentials,
-  readDynamoDbEndpoint,
-  readEnvironment,
-} from "../../../lib/lambda/environment.ts";
+import { readEnvironment } from "../../../lib/lambda/environment.ts";
+import { readCredentials, readDynamoDbEndpoint } from "../../../lib/lambda/variables.ts";
 import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/payments.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
