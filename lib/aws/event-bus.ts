@@ -18,7 +18,7 @@ export function eventBus(client: EventBridgeClient, name: string): OutcomeBus {
           Source: "payment-worker",
           DetailType: event.type,
           Detail: JSON.stringify(event),
-          ...(event.time !== undefined && { Time: new Date(event.time) }),
+          ...("time" in event && event.time !== undefined && { Time: new Date(event.time) }),
         })),
       });
       const { Entries = [] } = await client.send(command, {

@@ -3,6 +3,7 @@
 
 import { outcomeEvent, revisionOf } from "./event.ts";
 import type { OutcomeEvent, RecordedOutcome } from "./event.ts";
+import type { PaymentNotice } from "./notice.ts";
 
 /** One change of the table, in the order of its shard. */
 export type RecordChange = {
@@ -18,7 +19,10 @@ export interface OutcomeBus {
    *
    * @throws Error when the bus did not answer: any of them may have been published
    */
-  publish(events: readonly OutcomeEvent[], timeoutMs: number): Promise<(string | undefined)[]>;
+  publish(
+    events: readonly (OutcomeEvent | PaymentNotice)[],
+    timeoutMs: number,
+  ): Promise<(string | undefined)[]>;
 }
 
 /** How one change ended. */

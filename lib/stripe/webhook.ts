@@ -3,6 +3,8 @@
 
 import { Stripe } from "stripe";
 
+import type { StripeMode } from "./api-key.ts";
+
 /** What a function URL hands over. Header names are in lower case. */
 export type WebhookRequest = {
   method: string;
@@ -10,8 +12,6 @@ export type WebhookRequest = {
   body: string;
   isBase64Encoded: boolean;
 };
-
-export type Mode = "live" | "test";
 
 /** The event's body, byte for byte, or why the request is not accepted: never a value of it. */
 export type Verified =
@@ -44,7 +44,7 @@ const MAX_BYTES = 512 * 1_024;
 export function verifyWebhook(
   request: WebhookRequest,
   secrets: readonly string[],
-  mode: Mode | undefined,
+  mode: StripeMode | undefined,
   now: number,
 ): Verified {
   const header = request.headers["stripe-signature"];

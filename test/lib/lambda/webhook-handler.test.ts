@@ -1,0 +1,128 @@
+import type { LambdaFunctionURLEvent } from "aws-lambda";
+import { Stripe } from "stripe";
+import { expect, test } from "vitest";
+
+import type { LogLine } from "../../../lib/lambda/emf.ts";
+import { createWebhookHandler } from "../../../lib/lambda/webhook-handler.ts";
+
+const NOW = Date.parse("2026-11-30T12:00:00Z");
+const SECRET = "whsec_current";
+const ROLLED = "whsec_next_one";
+const BODY = JSON.stringify({
+  id: "evt_1",
+  object: "event",
+  type: "payment_intent.succeeded",
+  livemode: false,
+  data: { object: { id: "pi_1" } },
+});
+
+const signed = (secret: string, body = BODY) => ({
+  "stripe-signature": Stripe.webhooks.generateTestHeaderString({
+    payload: body,
+    secret,
+    timestamp: NOW / 1_000,
+  }),
+});
+
+const request = (headers: Record<string, string>, body = BODY) =>
+  ({
+    headers,
+    body,
+    isBase64Encoded: false,
+    requestContext: { http: { method: "POST" }, requestId: "request-1" },
+  }) as unknown as LambdaFunctionURLEvent;
+
+/** A webhook whose secret is stored like this, one value after another, and whose queue may be down. */
+function prepare({ stored = [SECRET], down = false }: { stored?: string[]; down?: boolean } = {}) {
+  const sent: string[] = [];
+  const lines: LogLine[] = [];
+  const clock = { now: NOW };
+  let asked = 0;
+  let cached: string | undefined;
+  const handle = createWebhookHandler({
+    secret: {
+      async get() {
+        if (cached === undefined) {
+          cached = stored[Math.min(asked, stored.length - 1)] ?? "";
+          asked += 1;
+        }
+        return cached;
+      },
+      drop: () => void (cached = undefined),
+    },
+    mode: "test",
+    async send(body) {
+      if (down) throw Object.assign(new Error(body), { name: "TimeoutError" });
+      sent.push(body);
+    },
+    functionName: "stripe-webhook",
+    now: () => clock.now,
+    write: (line) => lines.push(line),
+  });
+  const status = async (...args: Parameters<typeof request>) =>
+    ((await handle(request(...args))) as { statusCode: number }).statusCode;
+  return { status, sent, lines, clock, asked: () => asked };
+}
+
+test("an event is on its queue, byte for byte, before Stripe hears 200", async () => {
+  const { status, sent, lines } = prepare();
+  expect(await status(signed(SECRET))).toBe(200);
+  expect(sent).toEqual([BODY]);
+  expect(lines).toMatchObject([
+    { level: "INFO", stripeEventId: "evt_1", requestId: "request-1", WebhookAccepted: 1 },
+  ]);
+});
+
+test("a queue that is away is answered with 500, so that Stripe sends the event again", async () => {
+  const { status, lines } = prepare({ down: true });
+  expect(await status(signed(SECRET))).toBe(500);
+  expect(lines).toMatchObject([{ level: "ERROR", code: "TimeoutError", WebhookFailed: 1 }]);
+  expect(JSON.stringify(lines)).not.toContain("pi_1");
+});
+
+test.each<[string, Record<string, string>, string, number]>([
+  ["no signature", {}, BODY, 400],
+  ["somebody else's signature", signed("whsec_somebody"), BODY, 400],
+  ["a body that is too large", signed(SECRET), "x".repeat(600_000), 413],
+  [
+    "an event of live mode",
+    signed(SECRET, BODY.replace("false", "true")),
+    BODY.replace("false", "true"),
+    400,
+  ],
+])("%s: nothing is sent", async (_, headers, body, expected) => {
+  const { status, sent, lines } = prepare();
+  expect(await status(headers, body)).toBe(expected);
+  expect(sent).toEqual([]);
+  expect(lines).toMatchObject([{ level: "WARN", WebhookInvalid: 1 }]);
+});
+
+test("a secret that was rolled is read again at once", async () => {
+  const { status, sent } = prepare({ stored: [SECRET, `${SECRET},${ROLLED}`] });
+  expect(await status(signed(ROLLED))).toBe(200);
+  expect(sent).toEqual([BODY]);
+});
+
+test("a flood of forged requests asks for the secret once a minute", async () => {
+  const { status, clock, asked } = prepare();
+  for (let index = 0; index < 20; index++) expect(await status(signed("whsec_forged"))).toBe(400);
+  expect(asked()).toBe(2);
+  clock.now += 60_000;
+  await status(signed("whsec_forged"));
+  expect(asked()).toBe(3);
+});
+
+test.each(["", "sk_test_1", "whsec_a,whsec_b,whsec_c", "whsec_ current"])(
+  "a stored secret that is none (%j) accepts nothing, and is not logged",
+  async (stored) => {
+    const { status, sent, lines } = prepare({ stored: [stored] });
+    expect(await status(signed(SECRET))).toBe(500);
+    expect(sent).toEqual([]);
+    expect(lines).toMatchObject([{ level: "ERROR", code: "NoWebhookSecret" }]);
+  },
+);
+
+test("a secret that was pasted with a line break is good", async () => {
+  const { status } = prepare({ stored: [` ${SECRET}\n`] });
+  expect(await status(signed(SECRET))).toBe(200);
+});
