@@ -1,0 +1,22 @@
+// Reads one idempotency record: for whoever asks how a payment stands, never to decide about a charge.
+
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import type { IdempotencyRecord } from "../payments/record.ts";
+
+export function recordReader(
+  client: DynamoDBDocumentClient,
+  tableName: string,
+  timeoutMs: number,
+): (messageId: string) => Promise<IdempotencyRecord | undefined> {
+  return async (messageId) => {
+    const command = new GetCommand({
+      TableName: tableName,
+      Key: { messageId },
+      ConsistentRead: true, // a client reads what it was just promised
+    });
+    const { Item } = await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+    return Item as IdempotencyRecord | undefined;
+  };
+}

@@ -1,0 +1,268 @@
+// The door for HTTP: a client that times out and retries pays once, whatever happens between the
+// record and the message.
+
+import { randomUUID } from "node:crypto";
+
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { expect, test } from "vitest";
+
+import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
+import { recordReader } from "../../lib/aws/read-record.ts";
+import { recordsTable } from "../../lib/aws/records-table.ts";
+import { messageSender } from "../../lib/aws/send-message.ts";
+import { createApiHandler } from "../../lib/lambda/api-handler.ts";
+import type { LogLine } from "../../lib/lambda/emf.ts";
+import { START, startWorker } from "../support/worker.ts";
+
+const PAYMENT = {
+  amount: 1200,
+  currency: "eur",
+  customer: "cus_ada",
+  paymentMethod: "pm_card_visa",
+};
+const KEY = { "idempotency-key": "order-1001", "content-type": "application/json" };
+
+type Answer = { status: number; headers: Record<string, unknown>; body: Record<string, unknown> };
+
+/** A worker, and the API on the same table and queue. */
+async function prepare() {
+  const worker = await startWorker();
+  const { table, queue, queueUrl, timings, clock, client } = worker;
+  const aws = {
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    callTimeoutMs: timings.callTimeoutMs,
+  };
+  const dynamoDb = createDynamoDb({ ...aws, endpoint: table.url });
+  const records = recordsTable(dynamoDb, "records");
+  const lines: LogLine[] = [];
+  const handle = createApiHandler({
+    claim: (record) => records.claim(record, 3_000),
+    send: messageSender(createSqs({ ...aws, endpoint: queue.url }), queueUrl, 3_000),
+    read: recordReader(dynamoDb, "records", 3_000),
+    limits: timings,
+    functionName: "payment-api",
+    now: () => clock.now,
+    newOwner: randomUUID,
+    write: (line) => lines.push(line),
+  });
+  const call = async (
+    method: string,
+    rawPath: string,
+    headers: Record<string, string> = {},
+    body?: unknown,
+    caller?: string,
+  ): Promise<Answer> => {
+    const event = {
+      rawPath,
+      headers,
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      isBase64Encoded: false,
+      requestContext: {
+        requestId: "request-1",
+        http: { method },
+        ...(caller && { authorizer: { jwt: { claims: { sub: caller } } } }),
+      },
+    } as unknown as APIGatewayProxyEventV2;
+    const { statusCode = 0, headers: answered = {}, body: text = "" } = await handle(event);
+    return {
+      status: statusCode,
+      headers: answered,
+      body: JSON.parse(text) as Record<string, unknown>,
+    };
+  };
+  return {
+    ...worker,
+    lines,
+    call,
+    post: (body: unknown = PAYMENT, headers: Record<string, string> = KEY, caller?: string) =>
+      call("POST", "/payments", headers, body, caller),
+    get: (id: string, caller?: string) =>
+      call("GET", `/payments/${encodeURIComponent(id)}`, {}, undefined, caller),
+    /** How many messages wait in the queue. */
+    waiting: async () => {
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
+      );
+      return Number(Attributes["ApproximateNumberOfMessages"]);
+    },
+  };
+}
+
+test("a payment is accepted, made by the worker, and told of", async () => {
+  const { post, get, receive, stripe } = await prepare();
+  const accepted = await post();
+  expect(accepted).toEqual({
+    status: 202,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      location: "/payments/order-1001",
+      "retry-after": "2",
+      "idempotency-key-expires": "Sun, 03 Jan 2027 12:00:00 GMT", // 35 days
+    },
+    body: { id: "order-1001", status: "accepted", amount: 1200, currency: "eur", revision: 0 },
+  });
+  expect((await receive()).lines[0]).toMatchObject({ decision: "completed", attempt: 1 });
+  expect(await get("order-1001")).toMatchObject({
+    status: 200,
+    body: { id: "order-1001", status: "succeeded", revision: 1 },
+  });
+  expect(stripe.ledger.chargesFor("order-1001")).toHaveLength(1);
+});
+
+test("a repeat gets the same, says so, and sends the message again until there is an outcome", async () => {
+  const { post, waiting, receive, stripe, table } = await prepare();
+  const first = await post();
+  const again = await post({
+    paymentMethod: "pm_card_visa",
+    customer: "cus_ada",
+    currency: "eur",
+    amount: 1200,
+  });
+  expect(again.body).toEqual(first.body);
+  expect(again.headers).toEqual({ ...first.headers, "idempotent-replayed": "true" });
+  expect(await waiting()).toBe(2);
+  await receive();
+  const done = await post(PAYMENT, { ...KEY, "idempotency-key": '"order-1001"' });
+  expect(done).toMatchObject({ status: 202, body: { status: "succeeded", revision: 1 } });
+  expect(done.headers).not.toHaveProperty("retry-after");
+  expect(await waiting()).toBe(0);
+  expect(stripe.ledger.charges()).toHaveLength(1);
+  expect(table.counts()["PutItem"]).toBeGreaterThan(0);
+});
+
+test("a crash between the record and the message costs nothing: the client's retry sends it", async () => {
+  const { post, waiting, receive, queue, stripe } = await prepare();
+  for (let attempt = 0; attempt < 3; attempt++) {
+    queue.faults.add({ operation: "SendMessage" }, { kind: "dropBefore" });
+  }
+  const failed = await post();
+  expect(failed).toMatchObject({
+    status: 503,
+    headers: { "retry-after": "5", "content-type": "application/problem+json" },
+    body: { type: "urn:payment-worker:problem:unavailable", status: 503 },
+  });
+  expect(await waiting()).toBe(0);
+  expect((await post()).status).toBe(202);
+  await receive();
+  expect(stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("the message of a later retry travels with the time of the first acceptance", async () => {
+  const { post, queue, queueUrl, clock } = await prepare();
+  await post();
+  clock.now = START + 26 * 3_600_000;
+  await post();
+  const bodies = (await queue.messages(queueUrl)).map(
+    ({ body }) => JSON.parse(body) as Record<string, unknown>,
+  );
+  expect(bodies).toHaveLength(2);
+  for (const body of bodies) {
+    expect(body).toEqual({ id: "order-1001", createdAt: "2026-11-29T12:00:00.000Z", ...PAYMENT });
+  }
+});
+
+test("the key with another payment is refused at the door, and never sent", async () => {
+  const { post, waiting } = await prepare();
+  await post();
+  for (const change of [
+    { amount: 1300 },
+    { currency: "usd" },
+    { customer: "cus_bob" },
+    { metadata: { a: "b" } },
+  ]) {
+    expect(await post({ ...PAYMENT, ...change })).toMatchObject({
+      status: 422,
+      body: { type: "urn:payment-worker:problem:key-reused" },
+    });
+  }
+  expect(await waiting()).toBe(1);
+});
+
+test.each<[string, unknown, string]>([
+  ["an amount that is no integer", { ...PAYMENT, amount: 12.5 }, "amount must be"],
+  ["a field that is none", { ...PAYMENT, amonut: 1 }, "amonut is not a field"],
+  ["an id of its own", { ...PAYMENT, id: "order-1001" }, "id is not a field"],
+  [
+    "a time of its own",
+    { ...PAYMENT, createdAt: "2020-01-01T00:00:00Z" },
+    "createdAt is not a field",
+  ],
+  ["another shape", { specversion: "1.0", data: PAYMENT }, "specversion is not a field"],
+  ["no object", "[]", "must be one JSON object"],
+  ["no JSON", "{amount", "must be one JSON object"],
+  ["nothing", "{}", "is required"],
+])("%s is invalid, and the key stays new", async (_, body, detail) => {
+  const { post, record, waiting } = await prepare();
+  expect(await post(body)).toMatchObject({
+    status: 422,
+    body: {
+      type: "urn:payment-worker:problem:invalid-payment",
+      detail: expect.stringContaining(detail),
+    },
+  });
+  expect(await record("order-1001")).toBeUndefined();
+  expect(await waiting()).toBe(0);
+  expect((await post()).status).toBe(202);
+});
+
+test.each<[Record<string, string>, number, string]>([
+  [{ "content-type": "application/json" }, 400, "idempotency-key-missing"],
+  [{ ...KEY, "idempotency-key": "a,b" }, 400, "idempotency-key-invalid"],
+  [{ "idempotency-key": "a" }, 415, "unsupported-media-type"],
+  [{ "idempotency-key": "a", "content-type": "text/plain" }, 415, "unsupported-media-type"],
+])("headers %j are answered with %i", async (headers, status, name) => {
+  const { post, waiting } = await prepare();
+  expect(await post(PAYMENT, headers)).toMatchObject({
+    status,
+    body: { type: `urn:payment-worker:problem:${name}`, status },
+  });
+  expect(await waiting()).toBe(0);
+});
+
+test("a body of 65 KB is too large, and other methods and paths are not there", async () => {
+  const { post, call, get } = await prepare();
+  expect((await post({ ...PAYMENT, description: "x".repeat(66_000) })).status).toBe(413);
+  expect(await call("GET", "/payments")).toMatchObject({ status: 405, headers: { allow: "POST" } });
+  expect(await call("DELETE", "/payments/a")).toMatchObject({
+    status: 405,
+    headers: { allow: "GET" },
+  });
+  expect((await call("POST", "/refunds")).status).toBe(404);
+  expect((await get("order-9")).status).toBe(404);
+  expect((await call("GET", "/payments/%ff")).status).toBe(404);
+});
+
+test("twenty clients at once with one key make one charge", async () => {
+  const { post, receive, stripe } = await prepare();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post()));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+  expect(answers.filter(({ headers }) => !("idempotent-replayed" in headers))).toHaveLength(1);
+  await receive();
+  await receive();
+  expect(stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("two callers with one key are two payments, and neither sees the other's", async () => {
+  const { post, get, receive, stripe } = await prepare();
+  expect((await post(PAYMENT, KEY, "alice")).body).toMatchObject({ id: "order-1001" });
+  expect((await post({ ...PAYMENT, amount: 99 }, KEY, "bob")).status).toBe(202);
+  expect((await get("order-1001", "carol")).status).toBe(404);
+  expect((await get("order-1001", "bob")).body).toMatchObject({ amount: 99 });
+  await receive();
+  expect(
+    stripe.ledger
+      .charges()
+      .map(({ messageId }) => String(messageId))
+      .toSorted((a, b) => (a < b ? -1 : 1)),
+  ).toEqual(["alice/order-1001", "bob/order-1001"]);
+});
+
+test("a table that is away promises nothing", async () => {
+  const { post, get, table, waiting } = await prepare();
+  for (let attempt = 0; attempt < 6; attempt++) table.faults.add({}, { kind: "dropBefore" });
+  expect((await post()).status).toBe(503);
+  expect((await get("order-1001")).status).toBe(503);
+  expect(await waiting()).toBe(0);
+});
