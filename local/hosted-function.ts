@@ -5,6 +5,8 @@ import { startStreamSource } from "./event-source/stream-source.ts";
 import type { StreamSourceSettings } from "./event-source/stream-source.ts";
 import { startFunction } from "./function-host/function.ts";
 import type { LambdaFunction } from "./function-host/function.ts";
+import { startFunctionUrl } from "./function-url/server.ts";
+import type { FunctionUrl } from "./function-url/server.ts";
 import type { StackEvent } from "./stack-event.ts";
 import type { ChangeLog } from "./table/change-log.ts";
 
@@ -16,7 +18,21 @@ export type FunctionSpec = {
   timeoutMs: number;
   /** Its own variables, on top of those that point it at the stack. */
   env: Record<string, string>;
-  trigger: QueueTrigger | StreamTrigger;
+  trigger: QueueTrigger | StreamTrigger | UrlTrigger;
+};
+
+/** The stream of the records table. */
+export type StreamTrigger = StreamSourceSettings & { type: "stream" };
+
+/** HTTP requests, at an address of the function's own. */
+export type UrlTrigger = {
+  type: "url";
+  /** 0 or absent for any free one. */
+  port?: number;
+  /** Whether bodies come encoded, as AWS may send them. */
+  base64?: boolean;
+  /** The types of Stripe's events that are sent to it. */
+  stripeEvents?: readonly string[];
 };
 
 /** A queue of the function's own, with a dead-letter queue named `<queue>-dlq`. */
@@ -27,22 +43,19 @@ export type QueueTrigger = QueueSourceSettings & {
   maxReceiveCount: number;
 };
 
-/** The stream of the records table. */
-export type StreamTrigger = StreamSourceSettings & { type: "stream" };
-
 export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision" | "kill"> & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
+  /** Where it is reached, when its trigger is HTTP. */
+  url?: string;
   idle: EventSource["idle"];
   /** Takes no more events, gives invocations in flight `graceMs` (5,000) to end, kills the rest. */
   stop(graceMs?: number): Promise<void>;
 };
 
-type Code = Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">;
-
 /** Hosts a function whose events come from a queue, wherever that queue is. */
 export function hostOnQueue(
-  { bundle, timeoutMs, env }: Code,
+  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
   queue: { queueUrl: string; queueArn: string; endpoint: string },
   settings: QueueSourceSettings,
   publish: (event: StackEvent) => void = () => {},
@@ -53,13 +66,36 @@ export function hostOnQueue(
 
 /** Hosts a function whose events are the changes of a table. */
 export function hostOnStream(
-  { bundle, timeoutMs, env }: Code,
-  changes: ChangeLog,
+  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
+  log: ChangeLog,
   settings: StreamSourceSettings,
-  publish: (event: StackEvent) => void = () => {},
+  publish: (event: StackEvent) => void,
 ): HostedFunction {
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);
-  return host(lambda, env, startStreamSource(changes, settings, lambda, publish));
+  return host(lambda, env, startStreamSource(log, settings, lambda, publish));
+}
+
+/**
+ * Hosts a function whose events are HTTP requests. `envAt` makes its variables once its address is known.
+ *
+ * @throws when the port is taken
+ */
+export async function hostBehindUrl(
+  { bundle, timeoutMs }: Pick<FunctionSpec, "bundle" | "timeoutMs">,
+  envAt: (url: string) => Promise<Record<string, string>>,
+  settings: UrlTrigger,
+  publish: (event: StackEvent) => void,
+): Promise<HostedFunction> {
+  const made = Promise.withResolvers<LambdaFunction>();
+  const front: FunctionUrl = await startFunctionUrl(
+    async (event) => (await made.promise).invoke(event),
+    settings,
+  );
+  const env = await envAt(front.url);
+  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
+  made.resolve(lambda);
+  const source = { idle: async () => {}, stop: () => front.stop() };
+  return { ...host(lambda, env, source), url: front.url };
 }
 
 function host(

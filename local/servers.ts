@@ -1,4 +1,8 @@
 // The servers of a stack, each publishing what it sees.
+import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+
+import { startBus } from "./bus/server.ts";
+import type { BusServer } from "./bus/server.ts";
 import { startQueue } from "./queue/server.ts";
 import type { QueueServer } from "./queue/server.ts";
 import type { StackEvent } from "./stack-event.ts";
@@ -13,16 +17,21 @@ export type Servers = {
   table: TableServer;
   queue: QueueServer;
   stripe: StripeServer;
+  /** With a bus for outcome events, and one for Stripe's own. */
+  bus: BusServer;
 };
 
 export type ServerOptions = {
   /** 0 or absent for any free port. */
-  ports?: { table?: number; queue?: number; stripe?: number };
+  ports?: { table?: number; queue?: number; stripe?: number; bus?: number };
   /** The clock of the table and of Stripe, ms; the functions' and the queue's is the machine's. */
   now?: () => number;
 };
 
 const TABLE_NAME = "payment-records";
+export const ORDERS_TABLE = "orders";
+export const OUTCOME_BUS = "payment-outcomes";
+export const STRIPE_BUS = "aws.partner/stripe.com/ed_local";
 
 /**
  * Starts them with an empty table and without a queue.
@@ -41,6 +50,8 @@ export async function startServers(
     onEnd: ({ status, ...request }) =>
       publish({ type: "Stripe request", ...request, result: String(status ?? "dropped") }),
     onCharge: (charge) => publish({ type: "charged", ...charge }),
+    onSending: ({ type, ...sending }) =>
+      publish({ ...sending, type: "webhook sent", eventType: type }),
   });
   started(() => stripe.stop());
   const table = await startTable({
@@ -53,7 +64,28 @@ export async function startServers(
   const queue = await startQueue({ port: ports.queue ?? 0, publish });
   started(() => queue.stop());
 
+  const sqs = new SQSClient({
+    endpoint: queue.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  });
+  const bus = await startBus({
+    port: ports.bus ?? 0,
+    now,
+    send: async (QueueUrl, MessageBody) =>
+      void (await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))),
+    onEvent: ({ id, detail, ...event }) =>
+      publish({ type: "event published", busId: id, detailType: event["detail-type"], detail }),
+  });
+  started(async () => {
+    await bus.stop();
+    sqs.destroy();
+  });
+  bus.bus.createBus(OUTCOME_BUS);
+  bus.bus.createBus(STRIPE_BUS);
+
   await table.createRecordsTable(TABLE_NAME);
+  table.createTable(ORDERS_TABLE, "pk", "expiresAt");
   table.changes(TABLE_NAME).subscribe(({ dynamodb: { OldImage, NewImage } }) =>
     publish({
       type: "record changed",
@@ -61,5 +93,5 @@ export async function startServers(
       after: NewImage && plainItem(NewImage),
     }),
   );
-  return { tableName: TABLE_NAME, table, queue, stripe };
+  return { tableName: TABLE_NAME, table, queue, stripe, bus };
 }

@@ -3,6 +3,7 @@ import type { SourceEvent } from "./event-source/events.ts";
 import type { FunctionEvent } from "./function-host/events.ts";
 import type { QueueEvent } from "./queue/server.ts";
 import type { Charge, RequestRecord } from "./stripe/ledger.ts";
+import type { Sending } from "./stripe/webhook-sender.ts";
 
 /** A request is published when it is over; `dropped` when its connection was cut. */
 type RequestEvent =
@@ -27,10 +28,18 @@ type RecordEvent = {
 
 type ChargeEvent = { type: "charged" } & Charge;
 
+/** An event that a bus took; `detail` is a CloudEvent, or one of Stripe's. */
+type BusEvent = { type: "event published"; busId: string; detailType: string; detail: unknown };
+
+/** One of Stripe's events that was sent to a webhook endpoint. */
+type WebhookEvent = { type: "webhook sent"; eventType: string } & Omit<Sending, "type">;
+
 export type StackEvent =
   | FunctionEvent
   | SourceEvent
   | QueueEvent
   | RequestEvent
   | RecordEvent
-  | ChargeEvent;
+  | ChargeEvent
+  | BusEvent
+  | WebhookEvent;

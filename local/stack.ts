@@ -4,19 +4,17 @@ import { existsSync } from "node:fs";
 
 import { createFeed } from "./feed.ts";
 import type { Feed } from "./feed.ts";
-import { hostOnQueue, hostOnStream } from "./hosted-function.ts";
-import type { FunctionSpec, HostedFunction, QueueTrigger } from "./hosted-function.ts";
+import { hostBehindUrl, hostOnQueue, hostOnStream } from "./hosted-function.ts";
+import type { FunctionSpec, HostedFunction } from "./hosted-function.ts";
 import { paymentWorker } from "./payment-worker.ts";
 import type { Queues, QueueServer } from "./queue/server.ts";
-import { startServers } from "./servers.ts";
+import { ORDERS_TABLE, OUTCOME_BUS, startServers } from "./servers.ts";
 import type { ServerOptions, Servers } from "./servers.ts";
 import type { StackEvent } from "./stack-event.ts";
 
-type QueueFunction = FunctionSpec & { trigger: QueueTrigger };
-
 export type StackOptions = ServerOptions & {
   /** The payment worker as LOCAL_WORKER has it when absent; `stack.worker` is the first. */
-  functions?: readonly [QueueFunction, ...FunctionSpec[]];
+  functions?: readonly [WorkerSpec, ...FunctionSpec[]];
 };
 
 export type Stack = Servers & {
@@ -35,6 +33,10 @@ export type Stack = Servers & {
   drained(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 };
+
+type Running = { hosted: HostedFunction; queues?: Queues };
+
+type WorkerSpec = ReturnType<typeof paymentWorker>;
 
 const DRAIN_POLL_MS = 20;
 
@@ -59,31 +61,35 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   try {
     const servers = await startServers(options, feed.publish, (stopOne) => started.push(stopOne));
-    const functions: HostedFunction[] = [];
-    const allQueues: Queues[] = [];
-    for (const spec of specs) {
-      const queues = await createQueues(spec, servers);
-      const hosted = startOne(spec, servers, queues, feed.publish);
-      started.push(() => hosted.stop());
-      functions.push(hosted);
-      if (queues) allQueues.push(queues);
-    }
-    const [worker] = functions;
-    const [queues] = allQueues;
-    if (!worker || !queues) throw new Error("Bug! The first function has no queue.");
+    const start = async (spec: FunctionSpec): Promise<Running> => {
+      const running = await startOne(spec, servers, feed.publish);
+      started.push(() => running.hosted.stop());
+      return running;
+    };
+    const [first, ...others] = specs;
+    const worker = await start(first);
+    const { queues } = worker;
+    if (!queues) throw new Error("Bug! The worker has no queue.");
+    const all: Running[] = [worker];
+    for (const spec of others) all.push(await start(spec));
 
     return {
       ...servers,
       feed,
-      functions,
-      worker,
+      functions: all.map(({ hosted }) => hosted),
+      worker: worker.hosted,
       queues,
       async drained(timeoutMs) {
         const giveUpAt = performance.now() + timeoutMs;
-        for (const { queueUrl } of allQueues) {
-          await emptied(servers.queue, queueUrl, timeoutMs, giveUpAt);
+        // What one function leaves behind may be the next one's work, and so on around.
+        for (let round = 0; round <= all.length; round++) {
+          for (const { hosted, queues } of all) {
+            if (queues) await emptied(servers.queue, queues.queueUrl, timeoutMs, giveUpAt);
+            await hosted.idle();
+          }
+          await servers.bus.bus.idle();
+          await servers.stripe.webhooks.idle();
         }
-        for (const hosted of functions) await hosted.idle();
       },
       stop,
     };
@@ -93,22 +99,15 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
-async function createQueues(
-  { trigger }: FunctionSpec,
-  { queue }: Servers,
-): Promise<Queues | undefined> {
-  return trigger.type === "queue"
-    ? queue.createQueues({ name: trigger.queue, ...trigger })
-    : undefined;
-}
-
 /** Points a function at the servers and starts it with what triggers it. */
-function startOne(
+async function startOne(
   spec: FunctionSpec,
-  { table, tableName, queue, stripe }: Servers,
-  queues: Queues | undefined,
+  servers: Servers,
   publish: (event: StackEvent) => void,
-): HostedFunction {
+): Promise<Running> {
+  const { table, tableName, queue, stripe, bus } = servers;
+  const { trigger } = spec;
+  const queueUrl = (name: string) => `${queue.url}/000000000000/${name}`;
   const env = {
     AWS_LAMBDA_FUNCTION_NAME: spec.name,
     AWS_REGION: "us-east-1",
@@ -116,19 +115,38 @@ function startOne(
     AWS_SECRET_ACCESS_KEY: "local",
     AWS_ENDPOINT_URL_DYNAMODB: table.url,
     AWS_ENDPOINT_URL_SQS: queue.url,
+    AWS_ENDPOINT_URL_EVENTBRIDGE: bus.url,
     RECORDS_TABLE: tableName,
-    ...(queues && { QUEUE_URL: queues.queueUrl }),
+    ORDERS_TABLE,
+    ...(trigger.type !== "stream" && {
+      QUEUE_URL: queueUrl(trigger.type === "queue" ? trigger.queue : "payments"),
+    }),
+    STRIPE_EVENTS_QUEUE_URL: queueUrl("stripe-events"),
+    EVENT_BUS_NAME: OUTCOME_BUS,
     STRIPE_API_BASE: stripe.url,
     STRIPE_API_KEY: "sk_test_local",
     ...spec.env,
   };
-  const code = { ...spec, env };
-  const { trigger } = spec;
-  if (trigger.type === "stream") {
-    return hostOnStream(code, table.changes(tableName), trigger, publish);
+  switch (trigger.type) {
+    case "queue": {
+      const queues = await queue.createQueues({ name: trigger.queue, ...trigger });
+      const at = { ...queues, endpoint: queue.url };
+      return { hosted: hostOnQueue({ ...spec, env }, at, trigger, publish), queues };
+    }
+    case "stream":
+      return {
+        hosted: hostOnStream({ ...spec, env }, table.changes(tableName), trigger, publish),
+      };
+    case "url": {
+      const envAt = async (url: string) => ({
+        ...env,
+        ...(trigger.stripeEvents && {
+          STRIPE_WEBHOOK_SECRET: stripe.webhooks.register(url, trigger.stripeEvents),
+        }),
+      });
+      return { hosted: await hostBehindUrl(spec, envAt, trigger, publish) };
+    }
   }
-  if (!queues) throw new Error("Bug! The queue of a function was not created.");
-  return hostOnQueue(code, { ...queues, endpoint: queue.url }, trigger, publish);
 }
 
 async function emptied(

@@ -3,13 +3,17 @@ import { createParameters } from "./create-parameters.ts";
 import { createPaymentIntent } from "./create-payment-intent.ts";
 import { createProblem } from "./create-problem.ts";
 import { createCustomer, customerParametersProblem } from "./customers.ts";
-import { resourceMissing } from "./errors.ts";
+import { invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
+import type { Events } from "./events.ts";
 import type { Params } from "./form.ts";
 import type { Charge } from "./ledger.ts";
+import { afterStep, EVENT_OF, eventOfCreation } from "./lifecycle.ts";
 import { listPaymentIntents } from "./list.ts";
+import { textHash } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import { searchPaymentIntents } from "./search.ts";
+import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 
 export type Caller = {
   account: string;
@@ -28,11 +32,14 @@ type World = {
   now: () => number;
   store: PaymentIntentStore;
   searchLagMs: () => number;
+  events: Events;
+  endpoints: WebhookEndpoints;
   charged: (charge: Charge) => void;
 };
 
 /** The endpoints of https://docs.stripe.com/api that are here; undefined for any other. */
-export function createRoutes({ now, store, searchLagMs, charged }: World) {
+export function createRoutes(world: World) {
+  const { now, store, searchLagMs, events, endpoints, charged } = world;
   const create: Route = {
     access: "write",
     problem: createProblem,
@@ -57,6 +64,8 @@ export function createRoutes({ now, store, searchLagMs, charged }: World) {
           createdMs,
         });
       }
+      const type = eventOfCreation(intent);
+      if (type) events.emit(caller.account, type, intent, caller);
       return answer;
     },
   };
@@ -70,20 +79,60 @@ export function createRoutes({ now, store, searchLagMs, charged }: World) {
     run: (params) => createCustomer(params, now()),
   };
 
-  return function route(method: string, path: string): Route | undefined {
-    if (method === "POST" && path === "/v1/payment_intents") return create;
-    if (method === "GET" && path === "/v1/payment_intents") return list;
-    if (method === "GET" && path === "/v1/payment_intents/search") return search;
-    if (method === "POST" && path === "/v1/customers") return customers;
-    const id = /^\/v1\/payment_intents\/([^/]+)$/.exec(path)?.[1];
-    if (method !== "GET" || id === undefined) return undefined;
-    return read((_, { account }) => {
+  const retrieve = (id: string) =>
+    read((params, { account }) => {
       const intent = store.find(account, id);
-      return intent
-        ? { status: 200, body: intent }
-        : resourceMissing("payment_intent", id, "intent", 404);
+      if (!intent) return resourceMissing("payment_intent", id, "intent", 404);
+      // https://docs.stripe.com/api/expanding_objects
+      const expand = Object.values(textHash(params, "expand"));
+      const latest_charge = expand.includes("latest_charge") && store.chargeOf(intent);
+      return { status: 200, body: { ...intent, ...(latest_charge && { latest_charge }) } };
     });
+  const cancel = (id: string) =>
+    write((_, caller) => {
+      const intent = store.find(caller.account, id);
+      if (!intent) return resourceMissing("payment_intent", id, "intent", 404);
+      const canceled = afterStep(intent, "cancel", now());
+      if (!canceled) return unexpectedState(intent.status);
+      store.replace(canceled);
+      events.emit(caller.account, EVENT_OF.cancel, canceled, caller);
+      return { status: 200, body: canceled };
+    });
+  const exact: Readonly<Record<string, Route>> = {
+    "POST /v1/payment_intents": create,
+    "GET /v1/payment_intents": list,
+    "GET /v1/payment_intents/search": search,
+    "POST /v1/customers": customers,
+    "GET /v1/events": read((params, { account }) => events.list(account, params)),
+    "GET /v1/webhook_endpoints": read((_, { account }) => endpoints.list(account)),
+    "POST /v1/webhook_endpoints": write((params, { account }) => endpoints.create(account, params)),
   };
+  const ofOne: readonly [RegExp, (id: string) => Route][] = [
+    [/^GET \/v1\/payment_intents\/([^/]+)$/, retrieve],
+    [/^POST \/v1\/payment_intents\/([^/]+)\/cancel$/, cancel],
+    [/^GET \/v1\/events\/([^/]+)$/, (id) => read((_, { account }) => events.find(account, id))],
+    [
+      /^POST \/v1\/webhook_endpoints\/([^/]+)$/,
+      (id) => write((params, { account }) => endpoints.update(account, id, params)),
+    ],
+  ];
+
+  return function route(method: string, path: string): Route | undefined {
+    const request = `${method} ${path}`;
+    if (exact[request]) return exact[request];
+    for (const [pattern, make] of ofOne) {
+      const id = pattern.exec(request)?.[1];
+      if (id !== undefined) return make(id);
+    }
+    return undefined;
+  };
+}
+
+function unexpectedState(status: string): Answer {
+  return invalidRequest(
+    `You cannot cancel this PaymentIntent because it has a status of ${status}.`,
+    { code: "payment_intent_unexpected_state" },
+  );
 }
 
 function takesMoney(status: string): status is Charge["status"] {
@@ -92,4 +141,8 @@ function takesMoney(status: string): status is Charge["status"] {
 
 function read(run: Route["run"]): Route {
   return { access: "read", problem: () => undefined, run };
+}
+
+function write(run: Route["run"]): Route {
+  return { access: "write", problem: () => undefined, run };
 }

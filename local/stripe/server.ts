@@ -4,15 +4,22 @@ import type { HttpServer, Listening } from "../http-server.ts";
 import { createApiKeys } from "./api-keys.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { createDecide } from "./decide.ts";
+import { createEvents } from "./events.ts";
+import type { Emitted } from "./events.ts";
 import { createExchange } from "./exchange.ts";
 import { phaseOfOwn, withOutage } from "./faults.ts";
 import type { Faults, OwnFault } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
 import { createLedger } from "./ledger.ts";
 import type { Charge, Ledger, RequestRecord } from "./ledger.ts";
+import { afterStep, EVENT_OF } from "./lifecycle.ts";
+import type { Step } from "./lifecycle.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";
+import { createWebhookEndpoints } from "./webhook-endpoints.ts";
+import { createWebhookSender } from "./webhook-sender.ts";
+import type { Sending, WebhookSender } from "./webhook-sender.ts";
 
 /** Its `url` is what `STRIPE_API_BASE` takes. */
 export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> & {
@@ -21,6 +28,22 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
   keys: ApiKeys;
   /** Every PaymentIntent of every account, oldest first; the declined ones too. */
   paymentIntents: () => readonly PaymentIntent[];
+  /**
+   * Moves a PaymentIntent on, as time or its customer does, and reports it.
+   *
+   * @throws when its status does not allow the step
+   */
+  step: (id: string, step: Step) => PaymentIntent;
+  /** Refunds a part of a succeeded PaymentIntent, or all of it, and reports it. */
+  refund: (id: string, amount?: number) => void;
+  webhooks: Pick<WebhookSender, "faults" | "sendings" | "idle"> & {
+    /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
+    register: (url: string, types: readonly string[]) => string;
+    /** See https://docs.stripe.com/webhooks#roll-endpoint-secrets. */
+    rollSecret: (endpointId: string) => { secret: string; expire: () => void };
+  };
+  /** Hears of every event, as Stripe's EventBridge destination does; the answer ends it. */
+  onEvent: (listener: (emitted: Emitted) => void) => () => void;
   /** How long after its creation search finds a PaymentIntent, in ms; a minute when never set. */
   setSearchLag: (ms: number) => void;
 };
@@ -36,6 +59,7 @@ export async function startStripe(
     /** Told of each request when it is over, a dropped one too. */
     onEnd?: (request: RequestRecord) => void;
     onCharge?: (charge: Charge) => void;
+    onSending?: (sending: Sending) => void;
   } = {},
 ): Promise<StripeServer> {
   const now = options.now ?? Date.now;
@@ -43,15 +67,26 @@ export async function startStripe(
   const { keys, ...apiKeys } = createApiKeys();
   const store = createPaymentIntentStore();
   let searchLagMs = 60_000;
+  const events = createEvents(now);
+  const endpoints = createWebhookEndpoints(now);
+  const sender = createWebhookSender({ endpoints, now, onSending: options.onSending });
+  events.subscribe(sender.send);
   const route = createRoutes({
     now,
     store,
+    events,
+    endpoints,
     searchLagMs: () => searchLagMs,
     charged(charge) {
       write.charge(charge);
       options.onCharge?.(charge);
     },
   });
+  function known(id: string) {
+    const found = store.byId(id);
+    if (!found) throw new Error(`There is no PaymentIntent ${id}.`);
+    return found;
+  }
   const decide = createDecide({ ...apiKeys, now, route, beginKey: createIdempotencyKeys(now) });
   const server = await startHttpServer<RequestRecord, OwnFault>({
     port: options.port,
@@ -69,6 +104,30 @@ export async function startStripe(
     ledger,
     keys,
     paymentIntents: store.all,
+    step(id, step) {
+      const { account, intent } = known(id);
+      const next = afterStep(intent, step, now());
+      if (!next) throw new Error(`${id} is ${intent.status}, from which it cannot ${step}.`);
+      store.replace(next);
+      events.emit(account, EVENT_OF[step], next);
+      return next;
+    },
+    refund(id, amount) {
+      const { account, intent } = known(id);
+      events.emit(account, "charge.refunded", store.refund(intent, amount));
+    },
+    webhooks: {
+      faults: sender.faults,
+      sendings: sender.sendings,
+      idle: sender.idle,
+      register: (url, types) => endpoints.register("acct_local", url, types),
+      rollSecret: (id) => endpoints.rollSecret(id),
+    },
+    onEvent: (listener) => events.subscribe(listener),
+    async stop() {
+      await sender.stop();
+      await server.stop();
+    },
     setSearchLag: (ms) => void (searchLagMs = ms),
   };
 }

@@ -32,6 +32,22 @@ export function createWebhookEndpoints(now: () => number) {
     return found?.account === account ? found : undefined;
   }
 
+  function add(account: string, url: string, enabled_events: string[]) {
+    const endpoint: WebhookEndpoint = {
+      id: newId("we_1"),
+      object: "webhook_endpoint",
+      api_version: null,
+      created: Math.floor(now() / 1_000),
+      enabled_events,
+      livemode: false,
+      status: "enabled",
+      url,
+    };
+    const secret = newSecret();
+    stored.set(endpoint.id, { account, endpoint, secrets: [secret] });
+    return { endpoint, secret };
+  }
+
   return {
     /** The answer is the only one that has the secret. */
     create(account: string, params: Params): Answer {
@@ -51,19 +67,13 @@ export function createWebhookEndpoints(now: () => number) {
           code: "parameter_missing",
         });
       }
-      const endpoint: WebhookEndpoint = {
-        id: newId("we_1"),
-        object: "webhook_endpoint",
-        api_version: null,
-        created: Math.floor(now() / 1_000),
-        enabled_events: events,
-        livemode: false,
-        status: "enabled",
-        url,
-      };
-      const secret = newSecret();
-      stored.set(endpoint.id, { account, endpoint, secrets: [secret] });
+      const { endpoint, secret } = add(account, url, events);
       return { status: 200, body: { ...endpoint, secret } };
+    },
+    /** As the Dashboard does it, for the account of local keys; answers with the secret. */
+    register(account: string, url: string, enabled_events: readonly string[]): string {
+      const { secret } = add(account, url, [...enabled_events]);
+      return secret;
     },
     update(account: string, id: string, params: Params): Answer {
       const found = find(account, id);
