@@ -77,7 +77,10 @@ async function bundleCommand(): Promise<string[]> {
   const folder = join(CONTENTS, "cli");
   for (const file of await readdir(folder)) {
     const text = await readFile(join(folder, file), "utf8");
-    await writeFile(join(folder, file), text.replaceAll("npm run payments --", "npx payments"));
+    await writeFile(
+      join(folder, file),
+      text.replaceAll(/npm run (--silent )?payments --/g, "npx payments"),
+    );
   }
   await copyFile(
     join(import.meta.dirname, "package", "payments.cjs"),
