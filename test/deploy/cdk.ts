@@ -6,7 +6,13 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const CDK = join(ROOT, "node_modules", "aws-cdk", "bin", "cdk");
 
 export type Outputs = Record<
-  "QueueUrl" | "DlqUrl" | "TableName" | "FunctionName" | "SecretArn" | "LogGroupName",
+  | "QueueUrl"
+  | "DlqUrl"
+  | "TableName"
+  | "FunctionName"
+  | "SecretArn"
+  | "LogGroupName"
+  | "SecondQueueUrl",
   string
 >;
 

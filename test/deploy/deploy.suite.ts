@@ -18,6 +18,7 @@ const PATIENCE = { timeout: 30_000, interval: 250 };
 
 let emulator: Emulator;
 let stripe: StripeServer;
+let stripeAheadMs = 0;
 let folder: string;
 let outputs: Outputs;
 let dynamodb: DynamoDBClient;
@@ -26,7 +27,10 @@ let secrets: SecretsManagerClient;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "deploy-"));
-  [emulator, stripe] = await Promise.all([startEmulator(folder), startStripe()]);
+  [emulator, stripe] = await Promise.all([
+    startEmulator(folder),
+    startStripe({ now: () => Date.now() + stripeAheadMs }),
+  ]);
   dynamodb = new DynamoDBClient(emulator.client);
   sqs = new SQSClient(emulator.client);
   secrets = new SecretsManagerClient(emulator.client);
@@ -57,10 +61,8 @@ async function deploy(revision: string): Promise<Outputs> {
   return readOutputs(file);
 }
 
-async function send(body: object): Promise<void> {
-  await sqs.send(
-    new SendMessageCommand({ QueueUrl: outputs.QueueUrl, MessageBody: JSON.stringify(body) }),
-  );
+async function send(body: object, queueUrl = outputs.QueueUrl): Promise<void> {
+  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(body) }));
 }
 
 function payment(id: string): object {
@@ -102,6 +104,7 @@ test("the stack deploys into a bootstrapped account, and its outputs name its pa
     "FunctionName",
     "LogGroupName",
     "QueueUrl",
+    "SecondQueueUrl",
     "SecretArn",
     "TableName",
   ]);
@@ -154,6 +157,24 @@ test("a redeployment changes the function alone and keeps the records: a repeat 
     "deployed-1",
     "deployed-3",
   ]);
+});
+
+test("an id that reaches two queues on one table is charged once, also when Stripe has forgotten its key", async () => {
+  await send(payment("shared-1"));
+  await vi.waitFor(async () => {
+    expect(await record("shared-1")).toMatchObject({ status: { S: "COMPLETED" } });
+  }, PATIENCE);
+  stripeAheadMs = 25 * 60 * 60 * 1_000;
+  await send(payment("shared-1"), outputs.SecondQueueUrl);
+  await send(payment("shared-2"), outputs.SecondQueueUrl);
+
+  await vi.waitFor(async () => {
+    expect(await record("shared-2")).toMatchObject({ status: { S: "COMPLETED" } });
+  }, PATIENCE);
+  await vi.waitFor(async () => expect(await depth(outputs.SecondQueueUrl)).toBe(0), PATIENCE);
+  expect(stripe.ledger.requestsFor("shared-1")).toHaveLength(1);
+  expect(stripe.ledger.countsFor("shared-1").charges).toBe(1);
+  expect(stripe.ledger.countsFor("shared-2").charges).toBe(1);
 });
 
 test("destroying the dev stage leaves no table behind", async () => {
