@@ -1,12 +1,13 @@
 // One message's record beside what Stripe has under its id: do they say the same, and if not, which
 // difference is it.
 
+import { predecessorsOf } from "../payments/finalize.ts";
 import type { IdempotencyRecord, Outcome } from "../payments/record.ts";
 
 /** A PaymentIntent that carries the message id, in the record's words. */
 export type StripeState = {
   paymentIntentId: string;
-  /** What would be recorded; absent for a status that is no outcome, such as `canceled`. */
+  /** What would be recorded; absent for a status that is no outcome, such as `requires_capture`. */
   outcome?: Outcome;
   status: string;
   /** Epoch ms. */
@@ -17,9 +18,9 @@ export type Comparison =
   | { kind: "agree" }
   /** Neither has an outcome. */
   | { kind: "nothing" }
-  /** Recorded as processing or requires_action, and Stripe has moved it forward since, as it should. */
+  /** Stripe has moved it forward since it was recorded, as it may. */
   | { kind: "advanced"; state: StripeState }
-  /** The same, and it will not be paid: declined or canceled since. */
+  /** The same, and it was not paid. */
   | { kind: "advanced_unpaid"; state: StripeState }
   /** Stripe has an outcome that the record lacks. */
   | { kind: "not_recorded"; state: StripeState }
@@ -48,16 +49,26 @@ export function compareWithStripe(
   if (recorded.paymentIntentId === undefined) return { kind: "agree" }; // a decline without one
   const state = states.find(({ paymentIntentId }) => paymentIntentId === recorded.paymentIntentId);
   if (!state) return { kind: "not_at_stripe" };
-  if (state.outcome?.result === recorded.result) return { kind: "agree" };
-  const open = recorded.result === "processing" || recorded.result === "requires_action";
-  if (!open) return { kind: "different", state };
-  return { kind: isUnpaid(state) ? "advanced_unpaid" : "advanced", state };
+  const { outcome } = state;
+  if (outcome && sameResult(outcome, recorded)) return { kind: "agree" };
+  if (!outcome || !predecessorsOf(outcome.result).includes(recorded.result)) {
+    return { kind: "different", state };
+  }
+  return { kind: isUnpaid(outcome) ? "advanced_unpaid" : "advanced", state };
+}
+
+/** Stripe shows a payment that was declined at its creation and one that failed later as the same. */
+function sameResult(atStripe: Outcome, recorded: Outcome): boolean {
+  return (
+    atStripe.result === recorded.result ||
+    (atStripe.result === "declined" && recorded.result === "failed")
+  );
 }
 
 function tookMoney({ outcome }: StripeState): boolean {
   return outcome?.result === "succeeded" || outcome?.result === "processing";
 }
 
-function isUnpaid({ outcome, status }: StripeState): boolean {
-  return outcome?.result === "declined" || status === "canceled";
+function isUnpaid({ result }: Outcome): boolean {
+  return result === "declined" || result === "failed" || result === "canceled";
 }

@@ -22,8 +22,15 @@ const declined = (id: string): StripeState => ({
   created: 0,
   outcome: { result: "declined", paymentIntentId: id, code: "card_declined" },
 });
-const canceled: StripeState = { paymentIntentId: "pi_1", status: "canceled", created: 0 };
+const canceled: StripeState = {
+  paymentIntentId: "pi_1",
+  status: "canceled",
+  created: 0,
+  outcome: { result: "canceled", paymentIntentId: "pi_1" },
+};
 const recorded = (outcome: Outcome) => ({ outcome });
+const authorized: StripeState = { paymentIntentId: "pi_1", status: "requires_capture", created: 0 };
+const FAILED = recorded({ result: "failed", paymentIntentId: "pi_1", code: "debit_failed" });
 const SUCCEEDED = recorded({ result: "succeeded", paymentIntentId: "pi_1" });
 const PROCESSING = recorded({ result: "processing", paymentIntentId: "pi_1" });
 const ACTION = recorded({ result: "requires_action", paymentIntentId: "pi_1" });
@@ -35,7 +42,12 @@ test.each<[string, { outcome?: Outcome } | undefined, StripeState[], string]>([
   ["declined without a PaymentIntent", recorded({ result: "declined", code: "c" }), [], "agree"],
   ["neither", undefined, [], "nothing"],
   ["a claim, and nothing at Stripe", {}, [], "nothing"],
-  ["a claim, and a PaymentIntent that was canceled", {}, [canceled], "nothing"],
+  ["a claim, and a PaymentIntent that was canceled", {}, [canceled], "not_recorded"],
+  ["a claim, and a PaymentIntent that is no outcome", {}, [authorized], "nothing"],
+  ["recorded as paid, authorized at Stripe", SUCCEEDED, [authorized], "different"],
+  ["a bank debit that failed, and is recorded so", FAILED, [declined("pi_1")], "agree"],
+  ["a failed one that the customer paid after all", FAILED, [paid("pi_1")], "advanced"],
+  ["a failed one that is processing again", FAILED, [processing("pi_1")], "different"],
   ["paid without a record", undefined, [paid("pi_1")], "not_recorded"],
   ["declined without an outcome", {}, [declined("pi_1")], "not_recorded"],
   ["a bank debit that arrived", PROCESSING, [paid("pi_1")], "advanced"],
@@ -44,7 +56,7 @@ test.each<[string, { outcome?: Outcome } | undefined, StripeState[], string]>([
   ["a bank debit that was canceled", PROCESSING, [canceled], "advanced_unpaid"],
   ["an action that was never taken", ACTION, [canceled], "advanced_unpaid"],
   ["recorded as paid, canceled at Stripe", SUCCEEDED, [canceled], "different"],
-  ["recorded as declined, paid at Stripe", DECLINED, [paid("pi_1")], "different"],
+  ["recorded as declined, paid at Stripe", DECLINED, [paid("pi_1")], "advanced"],
   [
     "recorded as declined, paid by another",
     DECLINED,
