@@ -17,7 +17,8 @@ export const RULES = {
   job: "must name the kind of message, here or in its alias `urn`",
   message_id: "must be the sender's own id: 1 to 255 printable ASCII characters without spaces",
   sender_time: "must be the sender's time, such as 2026-11-29T12:00:00Z",
-  sender_time_ahead: "must not be more than a day ahead of this worker's clock",
+  sender_time_ahead:
+    "is further ahead of this worker's clock than a sender's clock may be: set the sender's clock, then redrive",
   message_too_old:
     "is older than the deduplication window, so it could be a second charge; check at Stripe and send a new message if it was never charged",
   required: "is required",

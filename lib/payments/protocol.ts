@@ -19,17 +19,20 @@ export type ChargeAnswer =
   | { kind: "outcome"; outcome: Outcome; requestId?: string }
   | { kind: "error"; error: AttemptError };
 
+/** What to look for; `since` is in epoch ms. */
+export type LookupQuery = Pick<ChargeParams, "customer" | "amount" | "currency"> & {
+  messageId: string;
+  since: number;
+};
+
 /** Stripe. */
 export interface Charges {
   create(
     params: ChargeParams,
     options: { idempotencyKey: string; timeoutMs: number },
   ): Promise<ChargeAnswer>;
-  /** Looks for the PaymentIntent of a message among those created since `since` (epoch ms). */
-  find(
-    query: { messageId: string; customer: string; since: number },
-    timeoutMs: number,
-  ): Promise<ChargeAnswer | { kind: "none" }>;
+  /** Looks for the PaymentIntent of a message. One of another amount is a conflict. */
+  find(query: LookupQuery, timeoutMs: number): Promise<ChargeAnswer | { kind: "none" }>;
 }
 
 export type Deps = ClaimDeps & { charges: Charges };
@@ -110,7 +113,7 @@ async function charge(
 ): Promise<Charged> {
   let lookedUp = false;
   try {
-    // A table that was restored forgets the first claim, and a sender's clock may be ahead.
+    // A table that was restored forgets the first claim; a repeat may come under a new sender's time.
     const firstKnownAt = Math.min(claim.firstClaimedAt, sentAt);
     // Stripe may have pruned the key by now, and would charge again: look before you leap.
     if (now() - firstKnownAt >= timings.keyWindowMs) {
@@ -119,7 +122,9 @@ async function charge(
       const query = {
         messageId: claim.messageId,
         customer: params.customer,
-        since: firstKnownAt - LOOK_BACK_MS,
+        amount: params.amount,
+        currency: params.currency,
+        since: firstKnownAt - timings.maxSenderAheadMs - LOOK_BACK_MS,
       };
       const found = await charges.find(query, deadline.stripeCallMs());
       if (found.kind !== "none") return { answer: found, lookedUp };

@@ -25,7 +25,7 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
 
     // List, not search: search lags behind writes by up to a minute, list reads its own.
     // https://docs.stripe.com/search#data-freshness
-    async find({ messageId, customer, since }, timeoutMs) {
+    async find({ messageId, customer, amount, currency, since }, timeoutMs) {
       const endsAt = performance.now() + timeoutMs;
       const filter = { customer, created: { gte: Math.floor(since / 1_000) }, limit: 100 };
       let after: string | undefined;
@@ -38,7 +38,10 @@ export function stripeCharges(keys: StripeKeys, base?: URL, httpsAgent?: Agent):
 
         const { data, has_more, lastResponse } = page.value;
         const found = data.find((intent) => intent.metadata["message_id"] === messageId);
-        if (found) return answerOf(found, lastResponse.requestId);
+        if (found) {
+          const same = found.amount === amount && found.currency === currency;
+          return same ? answerOf(found, lastResponse.requestId) : OTHER_PAYMENT;
+        }
         after = data.at(-1)?.id;
         if (!has_more || !after) return { kind: "none" };
       }
@@ -53,6 +56,12 @@ function lookupError(answer: ChargeAnswer): ChargeAnswer {
   if (kind !== "stripe_rejected" && kind !== "stripe_conflict") return answer;
   return { kind: "error", error: { ...answer.error, kind: "stripe_lookup" } };
 }
+
+// The same id for another payment. Our fingerprint tells the two apart, unless the record was lost.
+const OTHER_PAYMENT: ChargeAnswer = {
+  kind: "error",
+  error: { kind: "stripe_conflict", code: "other_payment" },
+};
 
 const unexpected = (code: string): ChargeAnswer => ({
   kind: "error",

@@ -53,7 +53,7 @@ export const DEFAULT_WORKER_TIMINGS: Readonly<WorkerTimings> = {
   keyWindowMs: 23 * HOUR, // Stripe keeps a key for at least 24 h: an hour for clocks and slow calls
   recordTtlMs: 35 * DAY, // outlives the oldest message that is accepted
   maxMessageAgeMs: 30 * DAY, // a full stay in both queues, and a week for the operator
-  maxSenderAheadMs: DAY, // a sender on the wrong side of a date line or of a time zone bug
+  maxSenderAheadMs: 5 * 60_000, // a wrong clock would make an old payment look young
   backoffBaseMs: DEFAULT_QUEUE_TIMINGS.backoffBaseMs,
   backoffCapMs: DEFAULT_QUEUE_TIMINGS.backoffCapMs,
 };
@@ -82,15 +82,15 @@ const WORKER_RULES: readonly Rule<WorkerTimings>[] = [
   ),
   rule(
     "key-window",
-    (t) => t.keyWindowMs + t.clockSkewMs + t.stripeTimeoutMs <= 24 * HOUR,
+    (t) => t.keyWindowMs + t.maxSenderAheadMs + t.clockSkewMs + t.stripeTimeoutMs <= 24 * HOUR,
     (t) =>
-      `the key window (${inHours(t.keyWindowMs)}) plus the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten keyWindowMs.`,
+      `the key window (${inHours(t.keyWindowMs)}) plus how far ahead a sender's time may be (${inSeconds(t.maxSenderAheadMs)}), the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten keyWindowMs or maxSenderAheadMs.`,
   ),
   rule(
     "record-ttl-covers-age",
     (t) => t.maxMessageAgeMs + t.maxSenderAheadMs + t.clockSkewMs <= t.recordTtlMs,
     (t) =>
-      `the record TTL (${inDays(t.recordTtlMs)}) must be at least the greatest accepted message age (${inDays(t.maxMessageAgeMs)}) plus how far ahead a sender's time may be (${inDays(t.maxSenderAheadMs)}) plus the clock skew; raise recordTtlMs or lower maxMessageAgeMs.`,
+      `the record TTL (${inDays(t.recordTtlMs)}) must be at least the greatest accepted message age (${inDays(t.maxMessageAgeMs)}) plus how far ahead a sender's time may be (${inSeconds(t.maxSenderAheadMs)}) plus the clock skew; raise recordTtlMs or lower maxMessageAgeMs.`,
   ),
   backoffOrder,
 ];

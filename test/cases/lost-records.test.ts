@@ -82,3 +82,29 @@ test("a record that was lost while Stripe still has the key is charged once, wit
   expect(again.lines[0]).toMatchObject({ decision: "completed", attempt: 1 });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
+
+test("another amount under the id of a lost record is a conflict, and the first charge is not taken for it", async () => {
+  const worker = await startWorker();
+  await worker.deliver(plain);
+  worker.clock.now = START + 25 * HOUR;
+  await worker.table.deleteExpired(1_798_977_601);
+
+  const other = await worker.deliver({ ...plain, amount: 1201 });
+
+  expect(other.lines[0]).toMatchObject({ decision: "conflict", code: "other_payment" });
+  expect(other.acknowledged).toHaveLength(0);
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});
+
+test("a sender whose clock is five minutes ahead is charged once too", async () => {
+  const worker = await startWorker();
+  const ahead = { ...plain, createdAt: new Date(START + 299_000).toISOString() };
+  await worker.deliver(ahead);
+  worker.clock.now = START + 25 * HOUR;
+  await worker.table.deleteExpired(1_798_977_601);
+
+  const again = await worker.deliver(ahead);
+
+  expect(again.lines[0]).toMatchObject({ decision: "completed", lookedUp: true });
+  expect(worker.stripe.ledger.charges()).toHaveLength(1);
+});

@@ -58,7 +58,13 @@ describe("stripe-mock", () => {
   });
 
   test("takes the worker's lookup, and the worker reads its page", async () => {
-    const query = { messageId: "order-1001", customer: "cus_ada", since: 1_795_980_729_855 };
+    const query = {
+      messageId: "order-1001",
+      customer: "cus_ada",
+      amount: 1200,
+      currency: "eur",
+      since: 1_795_980_729_855,
+    };
 
     expect(await charges().find(query, 10_000)).toEqual({ kind: "none" });
   });

@@ -11,7 +11,7 @@ export const WORKER_TIMINGS: Readonly<WorkerTimings> = {
   keyWindowMs: 82_800_000, // 23 hours
   recordTtlMs: 3_024_000_000, // 35 days
   maxMessageAgeMs: 2_592_000_000, // 30 days
-  maxSenderAheadMs: 86_400_000, // a day
+  maxSenderAheadMs: 300_000, // 5 min
   backoffBaseMs: 30_000,
   backoffCapMs: 900_000,
 };

@@ -40,7 +40,17 @@ const create = ({ charges }: StripeSubject, id: string, changes: Partial<ChargeP
   charges.create(params(id, changes), { idempotencyKey: id, timeoutMs: TIMEOUT_MS });
 
 const find = ({ charges }: StripeSubject, messageId: string, changes = {}) =>
-  charges.find({ messageId, customer: "cus_ada", since: START - HOUR, ...changes }, TIMEOUT_MS);
+  charges.find(
+    {
+      messageId,
+      customer: "cus_ada",
+      amount: 1200,
+      currency: "eur",
+      since: START - HOUR,
+      ...changes,
+    },
+    TIMEOUT_MS,
+  );
 
 /** What is the same in every repeat of an answer. */
 async function answerOf(answer: Promise<{ kind: string }>): Promise<unknown> {

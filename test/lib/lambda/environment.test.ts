@@ -21,7 +21,7 @@ const DEPLOYED = {
   KEY_WINDOW_SECONDS: "82800",
   RECORD_TTL_SECONDS: "3024000",
   MAX_MESSAGE_AGE_SECONDS: "2592000",
-  MAX_SENDER_AHEAD_SECONDS: "86400",
+  MAX_SENDER_AHEAD_SECONDS: "300",
   BACKOFF_BASE_SECONDS: "30",
   BACKOFF_CAP_SECONDS: "900",
 };
@@ -158,11 +158,11 @@ test.each([
   ],
   [
     { KEY_WINDOW_SECONDS: "86400" },
-    "The worker's timings break a rule. key-window: the key window (24 h) plus the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten KEY_WINDOW_SECONDS.",
+    "The worker's timings break a rule. key-window: the key window (24 h) plus how far ahead a sender's time may be (300 s), the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten KEY_WINDOW_SECONDS or MAX_SENDER_AHEAD_SECONDS.",
   ],
   [
     { RECORD_TTL_SECONDS: "2592000" },
-    "The worker's timings break a rule. record-ttl-covers-age: the record TTL (30 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (1 d) plus the clock skew; raise RECORD_TTL_SECONDS or lower MAX_MESSAGE_AGE_SECONDS.",
+    "The worker's timings break a rule. record-ttl-covers-age: the record TTL (30 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (300 s) plus the clock skew; raise RECORD_TTL_SECONDS or lower MAX_MESSAGE_AGE_SECONDS.",
   ],
 ])("a bad variable fails the start with a sentence that names it: %j", (changes, sentence) => {
   expect(() => readEnvironment({ ...DEPLOYED, ...changes })).toThrow(new Error(sentence));

@@ -30,7 +30,10 @@ test("each call's time is added to its part, also when it fails, and releasing h
   const run = timed({ records, charges }, () => now);
   await run.records.claim({} as never, 1);
   await run.records.takeOver({} as never, claim, 1);
-  await run.charges.find({ messageId: "a", customer: "b", since: 0 }, 1);
+  await run.charges.find(
+    { messageId: "a", customer: "b", amount: 1, currency: "eur", since: 0 },
+    1,
+  );
   const answer = await run.charges.create({} as never, { idempotencyKey: "a", timeoutMs: 1 });
   await expect(
     run.records.complete(

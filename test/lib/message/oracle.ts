@@ -50,7 +50,7 @@ function message(value: unknown, now: number, layers: number): Valid | undefined
 function complete(id: unknown, time: number, data: unknown, now: number): Valid | undefined {
   if (typeof id !== "string" || id.length < 1 || id.length > 255) return undefined;
   if ([...id].some((char) => char <= " " || char > "~")) return undefined;
-  if (!(time <= now + DAY && time >= now - 30 * DAY)) return undefined;
+  if (!(time <= now + 300_000 && time >= now - 30 * DAY)) return undefined;
 
   if (!isRecord(data)) return undefined;
   const { amount, currency, customer, paymentMethod, ...rest } = data;

@@ -159,7 +159,9 @@ test("from 23 hours after the first claim on Stripe is asked before it is charge
   expect(after.asked[2]?.with).toEqual({
     messageId: "order-1",
     customer: "cus_ada",
-    since: 1_795_870_500_000, // 23 hours and 5 minutes before
+    amount: 1200,
+    currency: "eur",
+    since: 1_795_870_200_000, // 23 hours and 10 minutes before
   });
 });
 
@@ -171,7 +173,7 @@ test.each([
   const { asked } = await deliver(script);
 
   const find = asked.find(({ call }) => call === "find");
-  expect(find?.with).toMatchObject({ since: NOW - agoMs - 300_000 });
+  expect(find?.with).toMatchObject({ since: NOW - agoMs - 600_000 });
 });
 
 test("a first delivery younger than 23 hours asks Stripe once", async () => {

@@ -13,6 +13,8 @@ import { startStripe } from "../../../local/stripe/server.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
+const MONEY = { amount: 1200, currency: "eur" };
+
 const params = (messageId: string): ChargeParams => ({
   amount: 1200,
   currency: "eur",
@@ -40,7 +42,7 @@ test("the lookup goes through every page until it finds the message", async () =
   for (let i = 0; i < 201; i++) await create(`order-${i}`);
 
   // The oldest of 201, on the third page of 100.
-  const query = { messageId: "order-0", customer: "cus_ada", since: NOW };
+  const query = { messageId: "order-0", customer: "cus_ada", ...MONEY, since: NOW };
   const found = await charges.find(query, 5_000);
 
   expect(found).toMatchObject({ kind: "outcome", outcome: { result: "succeeded" } });
@@ -54,18 +56,33 @@ test("the lookup sees only its customer's payments since its time", async () => 
   clock.now += 60_000;
 
   const find = (customer: string, since: number) =>
-    charges.find({ messageId: "order-1", customer, since }, 5_000);
+    charges.find({ messageId: "order-1", customer, ...MONEY, since }, 5_000);
 
   expect(await find("cus_ada", NOW)).toMatchObject({ kind: "outcome" });
   expect(await find("cus_ada", NOW + 1_000)).toEqual({ kind: "none" });
   expect(await find("cus_eve", NOW)).toEqual({ kind: "none" });
 });
 
+test.each([{ amount: 1201 }, { currency: "usd" }])(
+  "a PaymentIntent of the message that is not over %j is a conflict, and no outcome",
+  async (other) => {
+    const { charges, create } = await prepare();
+    await create("order-1");
+
+    const query = { messageId: "order-1", customer: "cus_ada", ...MONEY, since: NOW };
+
+    expect(await charges.find({ ...query, ...other }, 5_000)).toEqual({
+      kind: "error",
+      error: { kind: "stripe_conflict", code: "other_payment" },
+    });
+  },
+);
+
 test("the lookup ends with the last page: it asks for none after it", async () => {
   const { charges, create, stripe } = await prepare();
   await create("order-1");
 
-  const query = { messageId: "order-2", customer: "cus_ada", since: NOW };
+  const query = { messageId: "order-2", customer: "cus_ada", ...MONEY, since: NOW };
 
   expect(await charges.find(query, 5_000)).toEqual({ kind: "none" });
   expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(1);
@@ -75,7 +92,7 @@ test("a lookup that does not end in its time is a failure, not a 'nothing found'
   const { charges, stripe } = await prepare();
   stripe.faults.add({ method: "GET" }, { kind: "delayAfter", ms: 2_000 });
 
-  const query = { messageId: "order-1", customer: "cus_ada", since: NOW };
+  const query = { messageId: "order-1", customer: "cus_ada", ...MONEY, since: NOW };
 
   expect(await charges.find(query, 200)).toEqual({
     kind: "error",
@@ -101,7 +118,10 @@ test.each([
   onTestFinished(() => server.closeAllConnections());
   const charges = stripeCharges(KEYS, new URL(`http://127.0.0.1:${port}`));
 
-  const found = await charges.find({ messageId: "a", customer: "cus_ada", since: NOW }, 5_000);
+  const found = await charges.find(
+    { messageId: "a", customer: "cus_ada", ...MONEY, since: NOW },
+    5_000,
+  );
 
   expect(found).toMatchObject({ kind: "error", error: { kind } });
 });

@@ -43,14 +43,14 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "finite-number: apiLatencyMs is Infinity; it must be a number that is not negative.",
   ],
   [
-    { keyWindowMs: 86_375_000 },
-    { keyWindowMs: 86_375_001 },
-    "key-window: the key window (23.993055833333333 h) plus the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten keyWindowMs.",
+    { keyWindowMs: 86_075_000 },
+    { keyWindowMs: 86_075_001 },
+    "key-window: the key window (23.9097225 h) plus how far ahead a sender's time may be (300 s), the clock skew and one Stripe call must end within the 24 h that Stripe keeps an idempotency key; shorten keyWindowMs or maxSenderAheadMs.",
   ],
   [
-    { recordTtlMs: 31 * DAY + 5_000 },
-    { recordTtlMs: 31 * DAY + 4_999 },
-    "record-ttl-covers-age: the record TTL (31.000057858796296 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (1 d) plus the clock skew; raise recordTtlMs or lower maxMessageAgeMs.",
+    { recordTtlMs: 30 * DAY + 305_000 },
+    { recordTtlMs: 30 * DAY + 304_999 },
+    "record-ttl-covers-age: the record TTL (30.003530081018518 d) must be at least the greatest accepted message age (30 d) plus how far ahead a sender's time may be (300 s) plus the clock skew; raise recordTtlMs or lower maxMessageAgeMs.",
   ],
   [
     { backoffBaseMs: 900_000 },
@@ -267,7 +267,7 @@ test("the worker's timings are variables in seconds", () => {
     KEY_WINDOW_SECONDS: "82800",
     RECORD_TTL_SECONDS: "3024000",
     MAX_MESSAGE_AGE_SECONDS: "2592000",
-    MAX_SENDER_AHEAD_SECONDS: "86400",
+    MAX_SENDER_AHEAD_SECONDS: "300",
     BACKOFF_BASE_SECONDS: "30",
     BACKOFF_CAP_SECONDS: "900",
   });
