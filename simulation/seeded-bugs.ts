@@ -3,6 +3,7 @@
 
 import type { SeededBug } from "./seeded-bugs/load-worker.ts";
 import { LOOK_ALIKES } from "./seeded-bugs/look-alikes.ts";
+import { LOST_RECORDS } from "./seeded-bugs/lost-records.ts";
 
 const ACKNOWLEDGED = 'case "duplicate":\n      return { kind: "acknowledge" };';
 
@@ -295,6 +296,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
 
   ...LOOK_ALIKES,
+  ...LOST_RECORDS,
 
   // What Stripe answers
   {
@@ -369,7 +371,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: "looks up without room for clocks that differ",
     lesson:
       "Stripe's `created` is by Stripe's clock: a PaymentIntent may seem older than the claim that made it.",
-    edits: one("payments/protocol.ts", "firstKnownAt - LOOK_BACK_MS", "firstKnownAt"),
+    edits: one("payments/protocol.ts", " - LOOK_BACK_MS", ""),
   },
   {
     name: "charges when the lookup failed",

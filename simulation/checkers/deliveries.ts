@@ -37,6 +37,19 @@ export function checkInProgress(world: World, invocation: Invocation, { sent }: 
   }
 }
 
+/** A first receive asks Stripe; later ones of its chain, and copies in their batch, need not. */
+export function checkRejected(world: World, invocation: Invocation, message: Message): void {
+  const { messageId } = message.sent;
+  const again = invocation.deliveries.some(
+    (delivery) =>
+      delivery.message.sent.messageId === messageId && delivery.message.receiveCount > 1,
+  );
+  if (again) world.rejected.add(message);
+  if (!world.rejected.has(message)) {
+    violate(world, "asked_once", `${message.sqsMessageId} is rejected, and nobody asked`);
+  }
+}
+
 /** Whether Stripe has the PaymentIntent in a status that no worker can have a plan for. */
 export function isOdd(world: World, { sent }: Message): boolean {
   const kind = sent.paymentMethod.split("_")[1] ?? "";

@@ -46,7 +46,7 @@ export function mustSucceed(world: World, message: Message): boolean {
   const contested = others.some((other) => askedFor(other) !== askedFor(sent));
   const old = message.enqueuedAt - START - sent.createdAt > 29 * DAY;
   const poisoned = world.poisoned.has(sent.messageId);
-  const rejected = world.rejected.has(message);
+  const rejected = world.rejected.has(message) || world.damaged.has(sent.messageId);
   if (rejected || sent.invalid || contested || old || poisoned || isOdd(world, message))
     return false;
   const used = world.receivesAtFault.get(message) ?? 0;

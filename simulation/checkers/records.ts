@@ -3,7 +3,7 @@
 import type { Status } from "../models/stripe-objects.ts";
 import { later } from "../models/stripe-objects.ts";
 import type { Item } from "../models/table.ts";
-import type { World } from "../world/world.ts";
+import type { Invocation, World } from "../world/world.ts";
 import { claimant } from "./charges.ts";
 import { violate } from "./rules.ts";
 
@@ -22,6 +22,10 @@ export function checkWrite(world: World, before: Item | undefined, after: Item |
   if (earlier && JSON.stringify(earlier) !== JSON.stringify(outcome)) {
     const moved = `${JSON.stringify(earlier)} became ${JSON.stringify(outcome)}`;
     violate(world, "same_outcome", moved);
+  }
+  const revision = before?.["outcome"] ? before["revision"] : 1;
+  if (after["revision"] !== revision) {
+    violate(world, "revision", `${messageId} has revision ${String(after["revision"])}`);
   }
   if (!isTrue(world, messageId, outcome)) {
     violate(world, "true_outcome", `${messageId}: ${JSON.stringify(outcome)}`);
@@ -45,9 +49,25 @@ function checkOwner(world: World, before: Item | undefined, after: Item | undefi
   if (!takesOver) {
     return violate(world, "only_owner", `${writer.name} wrote to the claim of ${owner.name}`);
   }
+  checkRejection(world, writer, before);
+  if (world.damaged.get(String(before["messageId"]))?.has(writer) === false) {
+    violate(world, "damaged", `${writer.name} took the damaged claim of ${owner.name}`);
+  }
   const claimed = before["leaseExpiresAt"] !== 0 && before["status"] === "IN_PROGRESS";
   if (claimed && owner.state === "running" && world.now < owner.deadline) {
     violate(world, "live_claim", `${writer.name} took the claim of ${owner.name}`);
+  }
+}
+
+function checkRejection(world: World, writer: Invocation, before: Item): void {
+  const { messageId, leaseExpiresAt, lastError } = before;
+  const { kind } = (lastError ?? {}) as { kind?: string };
+  if (leaseExpiresAt !== 0 || kind !== "stripe_rejected") return;
+  const receives = writer.deliveries
+    .filter(({ message }) => message.sent.messageId === messageId)
+    .map(({ receipt }) => Number(receipt.split("#")[1]));
+  if (receives.every((receive) => receive > 1)) {
+    violate(world, "asked_once", `${writer.name} asks again at receive ${receives.join(", ")}`);
   }
 }
 

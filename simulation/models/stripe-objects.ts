@@ -36,6 +36,7 @@ const COURSES: Readonly<Record<string, Course>> = {
   bankDebit: { first: "processing", later: "succeeded", afterSeconds: 48 * HOUR },
   needsAction: { first: "requires_action" },
   // In the Dashboard, by hand or by an integration that knows of no message.
+  abandoned: { first: "requires_action", later: "canceled", afterSeconds: 12 * HOUR },
   reset: { first: "requires_action", later: "requires_payment_method", afterSeconds: 12 * HOUR },
   captured: { first: "requires_action", later: "requires_capture", afterSeconds: 12 * HOUR },
   confirmed: { first: "requires_action", later: "requires_confirmation", afterSeconds: 12 * HOUR },

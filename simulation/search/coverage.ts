@@ -15,6 +15,7 @@ const RESULTS = [
   "completed: processing",
   "completed: requires_action",
   "completed: declined",
+  "completed: canceled",
   "duplicate: succeeded",
   "duplicate: processing",
   "duplicate: requires_action",
@@ -32,6 +33,7 @@ const RESULTS = [
   "transient: stripe_key_in_use",
   "transient: stripe_lookup",
   "transient: stripe_configuration",
+  "transient: record_damaged",
   "transient: deadline",
   "batch failed as a whole",
 ];

@@ -84,7 +84,7 @@ function sendsOf(choose: Choose, messageId: string, number: number): Send[] {
     at: usually(choose, 0, 30 * SECOND, HOUR),
     messageId,
     paymentMethod: `pm_${kind}_${number}`,
-    createdAt: oneOf(choose, [0, -20 * DAY, HOUR - MINUTE, -31 * DAY], [30, 8, 8, 1]),
+    createdAt: oneOf(choose, [0, -20 * DAY, 4 * MINUTE, -31 * DAY], [30, 8, 8, 1]),
   };
   if (send.createdAt < -30 * DAY) send.invalid = true;
   const isBad = choose([39, 1]) === 1;

@@ -1,6 +1,6 @@
 // The scenarios that are explored exhaustively: one message id, two workers, three deliveries.
 
-import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
+import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { Scenario, Send } from "../world/scenario.ts";
 
 const USUAL: Omit<Scenario, "name" | "faults"> = {
@@ -21,12 +21,12 @@ const USUAL: Omit<Scenario, "name" | "faults"> = {
 
 const paidBy = (kind: string): Send => ({ ...PAYMENT, paymentMethod: `pm_${kind}_1` });
 
+// The sender's clock is ahead, by almost as much as it may be.
+const AHEAD: Send = { ...PAYMENT, createdAt: 4 * MINUTE };
+
 /** One after the other, each after the retries of the last. */
 const inTurn = (...sends: readonly Partial<Send>[]): Send[] =>
   sends.map((send, i) => ({ ...PAYMENT, at: i * 10 * MINUTE, ...send }));
-
-// A sender whose clock is a day ahead: its own time says nothing of how old the payment is.
-const AHEAD: Send = { ...PAYMENT, createdAt: DAY - MINUTE };
 
 const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   // Those with few schedules first.
@@ -49,6 +49,7 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
     stripeDown: [0, HOUR],
     deliveries: 0, // one schedule: the shortest backoff, and a poller that never slows down
   },
+  { name: "an hour with a key of the wrong mode", wrongKey: [0, HOUR], deliveries: 0 },
   {
     name: "ids that resemble each other",
     deliveries: 0,
@@ -77,7 +78,6 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   {
     name: "a redrive after 25 hours",
     strangers: "alike",
-    sends: [AHEAD],
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
     stripeClock: -30 * SECOND,
@@ -88,7 +88,7 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
   },
-  ...["reset", "captured", "confirmed"].map((kind) => ({
+  ...["abandoned", "reset", "captured", "confirmed"].map((kind) => ({
     name: `a redrive after 25 hours, of a payment that was ${kind}`,
     sends: [paidBy(kind)],
     maxReceiveCount: 1,
@@ -107,9 +107,16 @@ const VARIANTS: readonly (Partial<Scenario> & { name: string })[] = [
   {
     name: "a repeat while the redrive of a day later is running",
     sends: [AHEAD, { ...AHEAD, at: 25 * HOUR }],
+    stripeClock: -2 * MINUTE,
     maxReceiveCount: 1,
     redrivesAt: [25 * HOUR],
   },
+  {
+    name: "another amount a day later",
+    sends: [PAYMENT, { ...PAYMENT, amount: "700", at: 25 * HOUR }],
+    maxReceiveCount: 2,
+  },
+  { name: "a redrive after an hour", maxReceiveCount: 3, redrivesAt: [HOUR] },
   {
     name: "a repeat a day later, under a new sender's time",
     sends: [PAYMENT, { ...PAYMENT, at: 25 * HOUR, createdAt: 25 * HOUR }],

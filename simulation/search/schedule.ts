@@ -1,7 +1,12 @@
 // Runs one schedule: picks a step, lets the workers' code run until it waits again, checks.
 
 import { checkCreated, checkRequest } from "../checkers/charges.ts";
-import { checkAcknowledged, checkInProgress, isOdd } from "../checkers/deliveries.ts";
+import {
+  checkAcknowledged,
+  checkInProgress,
+  checkRejected,
+  isOdd,
+} from "../checkers/deliveries.ts";
 import { checkEnd } from "../checkers/liveness.ts";
 import { checkWrite } from "../checkers/records.ts";
 import { violate, Violation } from "../checkers/rules.ts";
@@ -63,10 +68,7 @@ export function createRunner(worker: Worker): Runner {
     inWorld.logged.set(message, String(line["message"]));
     inWorld.recorder.count(what);
     inWorld.recorder.trace?.(invocation.name, `${message.sqsMessageId} ends: ${what}`);
-    // A first receive asks Stripe; later ones of its chain repeat the answer.
-    if (line["decision"] === "rejected" && message.receiveCount > 1) {
-      inWorld.rejected.add(message);
-    }
+    if (line["decision"] === "rejected") guard(() => checkRejected(inWorld, invocation, message));
     if (line["decision"] === "in_progress")
       guard(() => checkInProgress(inWorld, invocation, message));
     if (line["kind"] === "unexpected" && !isOdd(inWorld, message)) {

@@ -20,6 +20,7 @@ export function stateOf(world: World): number {
         [id, owner, status, leaseExpiresAt, attempt, firstClaimedAt].join(),
       ),
       [...world.lost],
+      [...world.damaged.keys()],
       [...world.lostOutcomes.keys()],
       [...stripe.keys].map(([key, { firstUsedAt, response }]) => [
         key,

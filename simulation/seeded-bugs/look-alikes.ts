@@ -46,8 +46,8 @@ const LOOKUPS: readonly SeededBug[] = [
   lookup(
     "charges when a lookup finds a status it has no plan for",
     "Whatever its status, the PaymentIntent exists: another one could be paid as well.",
-    'if (found && ["succeeded", "processing"].includes(found.status))',
-    "if (found)",
+    'if (found && !["requires_capture", "requires_confirmation"].includes(found.status)) {',
+    "if (found) {",
   ),
 ];
 

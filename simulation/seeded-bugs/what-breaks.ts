@@ -15,7 +15,7 @@ export const MOST_TELLING: readonly string[] = [
   "deletes the record when it fails",
   "keys by SQS's MessageId",
   "takes an unknown result for a decline",
-  "has no key window",
+  "measures a payment's age by its record alone",
 ];
 
 const HEAD = `# What breaks if you drop this rule

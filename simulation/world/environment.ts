@@ -10,6 +10,7 @@ import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { connectNextClient } from "./connection.ts";
 import { bodyOf } from "./scenario.ts";
 import { TIMINGS } from "./timings.ts";
+import { hasWrongKey } from "./world.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";
 
 export type ExecutionEnvironment = {
@@ -90,9 +91,14 @@ export function createEnvironment(
     return call("stripe", name, timeoutMs, receive, { request });
   });
 
+  const right = worker.fixedKey("rk_test_simulation", "test");
+  const wrong = worker.fixedKey("rk_live_simulation", "test");
   const handler = worker.createPaymentHandler({
     records: worker.recordsTable(table as unknown as DynamoDBDocumentClient, "records"),
-    charges: worker.stripeCharges(worker.fixedKey("rk_test_simulation")),
+    charges: worker.stripeCharges({
+      get: () => (hasWrongKey(world) ? wrong : right).get(),
+      drop: () => {},
+    }),
     timings: TIMINGS,
     queue: { client: queue as unknown as SQSClient, url: "https://queue.test/payments" },
     functionName: "payment-worker",

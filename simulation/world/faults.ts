@@ -1,6 +1,8 @@
 // What can go wrong with a request, at every await.
 
+import { ledgerOf } from "../checkers/charges.ts";
 import type { Failure, Request } from "../models/stripe.ts";
+import type { Item } from "../models/table.ts";
 import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
 import { MINUTE } from "./scenario.ts";
 import type { Call, World } from "./world.ts";
@@ -8,7 +10,7 @@ import type { Call, World } from "./world.ts";
 export type Fault = {
   name: string;
   services: readonly Call["service"][];
-  only?: "charge" | "complete";
+  only?: "put" | "charge" | "complete";
   possible?: (world: World, call: Call) => boolean;
   inject: (world: World, call: Call) => void;
 };
@@ -19,7 +21,7 @@ const EVERY = ["table", "stripe", "queue"] as const;
 const SLOWEST_MS = 15 * MINUTE;
 
 /** A frozen worker thaws within this time or never: see docs/proof.md. */
-export const LONGEST_FREEZE_MS = 55 * MINUTE;
+export const LONGEST_FREEZE_MS = 50 * MINUTE;
 
 export const FAULTS: readonly Fault[] = [
   {
@@ -96,6 +98,29 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: "reply lost, sent again, and the first copy comes late",
+    services: ["table"],
+    only: "complete",
+    inject(world, call) {
+      world.writer = call.by;
+      const carryOutLate = call.receive();
+      const finish = () => {
+        moveForward(world, call.record ?? "");
+        return carryOutLate();
+      };
+      const finishBy = world.now + SLOWEST_MS;
+      world.calls.push({
+        ...call,
+        name: "complete, late",
+        state: "slow",
+        waiting: false,
+        finish,
+        finishBy,
+      });
+      hand(world, call, carryOut(world, call));
+    },
+  },
+  {
     name: "throttled",
     services: ["table", "queue"],
     inject(world, call) {
@@ -121,6 +146,35 @@ export const FAULTS: readonly Fault[] = [
   // A table that was restored, a replica that lags, a record that was deleted by hand, at any time
   // since the last request to the table: what lies between them does not see the record.
   {
+    name: "record lost",
+    services: ["table"],
+    possible: (world, { record = "" }) => world.table.item(record) !== undefined,
+    inject(world, { record = "" }) {
+      lose(world, record, undefined);
+    },
+  },
+  {
+    name: "record damaged by hand",
+    services: ["table"],
+    only: "put",
+    possible: (world, { record = "" }) => world.table.item(record)?.["status"] === "IN_PROGRESS",
+    inject(world, call) {
+      const { record = "" } = call;
+      const { firstClaimedAt: _, ...item } = world.table.item(record) ?? {};
+      const others = world.invocations.filter((one) => one !== call.by);
+      world.damaged.set(record, new Set(others));
+      world.table.restore(record, item);
+    },
+  },
+  {
+    name: "last write lost",
+    services: ["table"],
+    possible: (world, { record = "" }) => world.previous.has(record),
+    inject(world, { record = "" }) {
+      lose(world, record, world.previous.get(record));
+    },
+  },
+  {
     name: "acknowledgement lost",
     services: ["poller"],
     inject(world, call) {
@@ -145,6 +199,28 @@ function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
       hand(world, call, { value });
     },
   };
+}
+
+/** What Stripe's later event does to an open outcome. */
+function moveForward(world: World, messageId: string): void {
+  const item = world.table.item(messageId);
+  const intent = ledgerOf(world, messageId);
+  const { result, paymentIntentId } = (item?.["outcome"] ?? {}) as Record<string, unknown>;
+  if (!item || !intent || intent.id !== paymentIntentId) return;
+  if (result !== "processing" && result !== "requires_action") return;
+  intent.status = "succeeded";
+  const revision = Number(item["revision"] ?? 1) + 1;
+  const outcome = { result: "succeeded", paymentIntentId };
+  world.table.restore(messageId, { ...item, outcome, revision });
+}
+
+function lose(world: World, messageId: string, earlier: Item | undefined): void {
+  const outcome = world.table.item(messageId)?.["outcome"];
+  if (outcome && !earlier?.["outcome"]) world.lostOutcomes.set(messageId, outcome);
+  world.lost.add(messageId);
+  if (earlier?.["firstClaimedAt"] !== undefined || !earlier) world.damaged.delete(messageId);
+  world.previous.delete(messageId);
+  world.table.restore(messageId, earlier);
 }
 
 /** The message id of a request to create a PaymentIntent. */

@@ -41,6 +41,8 @@ export type Scenario = {
   longestBacklogMs: number;
   /** From when to when Stripe answers 503, in ms after the start. */
   stripeDown?: readonly [from: number, until: number];
+  /** From when to when the worker's key is of the wrong mode, in ms after the start. */
+  wrongKey?: readonly [from: number, until: number];
   /** One step in about so many is a fault, where chance decides. */
   stepsPerFault: number;
   /** Faults at most. */

@@ -12,7 +12,7 @@ export const TIMINGS: Readonly<Timings> = {
   keyWindowMs: 23 * HOUR,
   recordTtlMs: 35 * DAY,
   maxMessageAgeMs: 30 * DAY,
-  maxSenderAheadMs: HOUR,
+  maxSenderAheadMs: 5 * MINUTE,
   backoffBaseMs: 30 * SECOND,
   backoffCapMs: 15 * MINUTE,
   functionTimeoutMs: MINUTE,

@@ -107,6 +107,8 @@ export type World = {
   receivesAtFault: Map<Message, number>;
   /** Message ids for which Stripe stored an error: only the key's end can help. */
   poisoned: Set<string>;
+  /** Message ids whose record is damaged, and the invocations that may have seen it before. */
+  damaged: Map<string, Set<Invocation>>;
   /** What Stripe rejected is asked for once per chain of receives. */
   rejected: Set<Message>;
   logged: Map<Message, string>;
@@ -191,10 +193,17 @@ export function createWorld(
     received: 0,
     receivesAtFault: new Map(),
     poisoned: new Set(),
+    damaged: new Map(),
     rejected: new Set(),
     logged: new Map(),
   };
   return world;
+}
+
+/** Whether the worker's key is of the wrong mode now. */
+export function hasWrongKey({ scenario, now }: World): boolean {
+  const [from, until] = scenario.wrongKey ?? [0, 0];
+  return now >= START + from && now < START + until;
 }
 
 /** Notes a fault, or its end: a message has to recover within its receives from here on. */
