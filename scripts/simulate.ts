@@ -30,7 +30,7 @@ const COMMAND = {
     seed: integer("N", "prints one random schedule", MANY),
     replay: text("CODE", "prints one schedule by its code"),
     shrink: flag("makes that schedule shorter first, if it breaks a rule"),
-    bug: text("NAME", "with one of the bugs of simulation/seeded-bugs.ts in lib/"),
+    bug: text("NAME", "with one of the bugs of simulation/seeded-bugs in lib/"),
   },
   notes: "Exit status 0 when no rule was broken, 1 when one was.",
 };

@@ -27,6 +27,11 @@ export type SeededBug = {
 };
 export type Edit = { file: string; find: string; replace: string };
 
+/** A bug of one edit. */
+export const one = (file: string, find: string, replace: string): SeededBug["edits"] => [
+  { file, find, replace },
+];
+
 const LIB = new URL("../../lib/", import.meta.url).href;
 const SOCKETS = `${LIB}stripe/http-client.ts`;
 const CONNECTION = new URL("../world/connection.ts", import.meta.url).href;
@@ -81,6 +86,6 @@ function edited(source: string, { file, find, replace }: Edit, name: string): st
   const parts = source.split(find);
   if (parts.length === 2) return parts.join(replace);
   throw new Error(
-    `The bug "${name}" replaces ${JSON.stringify(find)}, which is ${parts.length - 1} times in lib/${file}, not once: adapt it in simulation/seeded-bugs.ts.`,
+    `The bug "${name}" replaces ${JSON.stringify(find)}, which is ${parts.length - 1} times in lib/${file}, not once: adapt it in simulation/seeded-bugs.`,
   );
 }
