@@ -1,7 +1,6 @@
 // What became of a payment: Stripe's events reach the finalizer late, early, doubled, out of order and
 // from others, and the record only moves forward.
 
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -66,11 +65,7 @@ async function prepare() {
     return { decisions: own.map(({ decision }) => decision), failed, lines: own };
   };
   const intentId = () => stripe.paymentIntents()[0]?.id ?? "";
-  const records = createDynamoDb({ ...aws, endpoint: table.url });
-  /** Writes a record by hand. */
-  const put = async (Item: Record<string, unknown>) =>
-    void (await records.send(new PutCommand({ TableName: "records", Item })));
-  return { ...worker, pay: worker.deliver, events, deliver, intentId, notices, put };
+  return { ...worker, pay: worker.deliver, events, deliver, intentId, notices };
 }
 
 const DEBIT = payment({ paymentMethod: "pm_usBankAccount_success" });

@@ -12,7 +12,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import type { Message } from "@aws-sdk/client-sqs";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
 
 import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
@@ -25,6 +25,7 @@ import { stripeCharges } from "../../lib/stripe/charges.ts";
 import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
+import type { StripeServer } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";
 import { WORKER_TIMINGS } from "./timings.ts";
 
@@ -61,19 +62,25 @@ export type Invocation = {
   itemIdentifiers: string[];
 };
 
+export type WorkerOptions = {
+  timings?: Partial<WorkerTimings>;
+  keys?: StripeKeys;
+  maxReceiveCount?: number;
+  /** Another worker's: this one has its own table and queue, as in another region. */
+  shares?: { clock: { now: number }; stripe: StripeServer };
+};
+
 /** Starts everything, and stops it when the test is finished. */
-export async function startWorker(
-  options: { timings?: Partial<WorkerTimings>; keys?: StripeKeys; maxReceiveCount?: number } = {},
-) {
-  const clock = { now: START };
+export async function startWorker(options: WorkerOptions = {}) {
+  const clock = options.shares?.clock ?? { now: START };
   const now = () => clock.now;
   const [table, stripe, queue] = await Promise.all([
     startTable({ now }),
-    startStripe({ now }),
+    options.shares?.stripe ?? startStripe({ now }),
     startQueue(),
   ]);
   onTestFinished(async () => {
-    await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
+    await Promise.all([table.stop(), queue.stop(), !options.shares && stripe.stop()]);
   });
   await table.createRecordsTable("records");
   const { queueUrl, dlqUrl, dlqArn } = await queue.createQueues({
@@ -224,6 +231,11 @@ export async function startWorker(
       return receive();
     },
     record: (messageId: string) => table.item("records", messageId),
+    records: () => table.items("records"),
+    /** Puts a record, whatever the protocol says. */
+    put: async (Item: Record<string, unknown>): Promise<void> => {
+      await documents.send(new PutCommand({ TableName: "records", Item }));
+    },
     /** Damages a record, or makes it one of an earlier version. */
     removeAttributes: async (messageId: string, ...names: string[]): Promise<void> => {
       const update = new UpdateCommand({
