@@ -14,6 +14,8 @@ Looks after payments, local and in AWS.
   dlq                 shows what is in the dead-letter queue, and why
   redrive             moves messages from the dead-letter queue back to the queue
   reconcile           compares the records with Stripe, both ways, and repairs records
+  republish           publishes outcome events again, from the records
+  ledger              adds up the orders' ledger, and compares it with Stripe
   tail                follows the outcomes in the worker's log
 
 Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr, and
@@ -22,8 +24,8 @@ npm's own lines are left out by --silent (npm run --silent payments -- dlq --jso
 Target
   --stack NAME        a deployed stack, by the outputs that CloudFormation has of it
   --outputs FILE      the same from the file of: cdk deploy --outputs-file FILE
-  --queue-url, --dlq-url, --table, --secret-arn, --log-group
-                      one by one; each replaces what --stack or --outputs says
+  --queue-url, --dlq-url, --table, --secret-arn, --log-group, --event-bus, --event-source,
+  --orders-table      one by one; each replaces what --stack or --outputs says
   none of them        the local stack that npm start runs
 
 Region and credentials are the AWS SDK's: AWS_REGION, AWS_PROFILE and so on. The Stripe key comes
@@ -48,6 +50,8 @@ const COMMANDS = new Set([
   "dlq",
   "redrive",
   "reconcile",
+  "republish",
+  "ledger",
   "tail",
 ]);
 

@@ -13,6 +13,9 @@ const RESOURCES = {
   tableName: { flag: "table", output: "TableName" },
   secretArn: { flag: "secret-arn", output: "SecretArn" },
   logGroup: { flag: "log-group", output: "LogGroupName" },
+  eventBus: { flag: "event-bus", output: "EventBusName" },
+  eventSource: { flag: "event-source", output: "EventSource" },
+  ordersTable: { flag: "orders-table", output: "OrdersTableName" },
 } as const;
 
 type Resource = keyof typeof RESOURCES;
@@ -26,6 +29,9 @@ export const TARGET_OPTIONS = {
   table: text("NAME", ""),
   "secret-arn": text("ARN", ""),
   "log-group": text("NAME", ""),
+  "event-bus": text("NAME", ""),
+  "event-source": text("URN", ""),
+  "orders-table": text("NAME", ""),
 };
 
 type Flags = { [Option in keyof typeof TARGET_OPTIONS]?: string | undefined };
@@ -67,8 +73,16 @@ export async function findTarget(flags: Flags): Promise<Target> {
       "No local stack is running: start one with `npm start` in another terminal, or name a deployed one with --stack or --outputs.",
     );
   }
-  const { queueUrl, dlqUrl, tableName } = local;
-  return { name: "the local stack", resources: { queueUrl, dlqUrl, tableName }, local };
+  const { queueUrl, dlqUrl, tableName, env } = local;
+  const resources = {
+    queueUrl,
+    dlqUrl,
+    tableName,
+    eventSource: `urn:payment-worker:${env["STAGE"] || "local"}`,
+    ...(env["EVENT_BUS_NAME"] && { eventBus: env["EVENT_BUS_NAME"] }),
+    ...(env["ORDERS_TABLE"] && { ordersTable: env["ORDERS_TABLE"] }),
+  };
+  return { name: "the local stack", resources, local };
 }
 
 /** @throws UsageError when the target does not have it, with the flag that names it */

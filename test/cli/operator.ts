@@ -12,6 +12,7 @@ import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { onTestFinished } from "vitest";
 
 import { timingVariables } from "../../lib/timing/variables.ts";
+import type { FunctionSpec } from "../../local/hosted-function.ts";
 import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import type { WorkerSettings } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
@@ -43,11 +44,12 @@ export type AtEnd = (end: () => void | Promise<void>) => void;
 
 /**
  * Starts the stack and its operator; both are gone when the test is. A test that runs beside others
- * passes its own `onTestFinished`.
+ * passes its own `onTestFinished`. `others` are functions beside the worker.
  */
 export async function startOperator(
   worker: Partial<WorkerSettings> = {},
   atEnd: AtEnd = onTestFinished,
+  others: readonly FunctionSpec[] = [],
 ) {
   const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
   const logFile = join(folder, ".local", "worker.log");
@@ -62,6 +64,7 @@ export async function startOperator(
         ...worker,
         env: { ...LOCAL, ...PATIENT.env, ...worker.env },
       }),
+      ...others,
     ],
   });
   stack.feed.subscribe((event) => {

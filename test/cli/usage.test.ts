@@ -41,6 +41,12 @@ test.each([
     [...RECORDS, "--resume", "nowhere", "--since", "1h"],
     "--resume keeps the period that it began with",
   ],
+  ["republish", [], "Say which outcomes: --since or --id."],
+  [
+    "republish",
+    ["--since", "1h", ...RECORDS],
+    "This needs --event-source: the other flags do not say.",
+  ],
   ["status", [], "Name at least one message id."],
   ["history", [], "Name at least one message id."],
   ["status", [" "], "A message id is empty: set it first."],
@@ -70,25 +76,33 @@ test.each([
   await expect(run("send", ["--file", join(folder, name)])).rejects.toThrow(sentence);
 });
 
-test.each(["overview", "send", "status", "history", "dlq", "redrive", "reconcile", "tail"])(
-  "the help of %s has examples that run as printed, within 100 columns",
-  async (name) => {
-    const { COMMAND } = await load(name);
-    const lines = helpOf(COMMAND).split("\n");
+test.each([
+  "overview",
+  "send",
+  "status",
+  "history",
+  "dlq",
+  "redrive",
+  "reconcile",
+  "republish",
+  "ledger",
+  "tail",
+])("the help of %s has examples that run as printed, within 100 columns", async (name) => {
+  const { COMMAND } = await load(name);
+  const lines = helpOf(COMMAND).split("\n");
 
-    const examples = lines.filter((line) => line.startsWith("  npm run"));
-    expect(COMMAND.name).toBe(name);
-    expect(examples.length).toBeGreaterThan(1);
-    for (const example of examples) {
-      // npm's own lines are no JSON.
-      expect(example).toMatch(example.includes("| jq") ? /--silent .+--json/ : /^ {2}npm run p/);
-      expect(example).toContain(`payments -- ${name}`);
-    }
-    for (const line of lines.filter((line) => !examples.includes(line))) {
-      expect(line.length).toBeLessThanOrEqual(100);
-    }
-  },
-);
+  const examples = lines.filter((line) => line.startsWith("  npm run"));
+  expect(COMMAND.name).toBe(name);
+  expect(examples.length).toBeGreaterThan(1);
+  for (const example of examples) {
+    // npm's own lines are no JSON.
+    expect(example).toMatch(example.includes("| jq") ? /--silent .+--json/ : /^ {2}npm run p/);
+    expect(example).toContain(`payments -- ${name}`);
+  }
+  for (const line of lines.filter((line) => !examples.includes(line))) {
+    expect(line.length).toBeLessThanOrEqual(100);
+  }
+});
 
 type CommandModule = {
   COMMAND: Parameters<typeof helpOf>[0];
