@@ -40,6 +40,10 @@ export type MetricName =
   | "WebhookAccepted"
   | "WebhookInvalid"
   | "WebhookFailed"
+  // What a reconciliation found
+  | "Reconciled"
+  | "ReconciliationFinding"
+  | "OpenTooLong"
   // What became of an order
   | "Fulfilled"
   // What became of an outcome event

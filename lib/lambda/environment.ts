@@ -149,6 +149,24 @@ export function readFulfillmentEnvironment(variables: Variables): {
   };
 }
 
+/**
+ * Reads the reconciliation's environment: the worker's, without a queue.
+ *
+ * @throws Error with a sentence for the operator
+ */
+export function readReconciliationEnvironment(
+  variables: Variables,
+): Omit<Environment, "queueUrl" | "batchSize"> {
+  return {
+    recordsTable: required(variables, "RECORDS_TABLE"),
+    stripeKey: readStripeKey(variables),
+    ...readStripeMode(variables["STRIPE_MODE"]),
+    stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
+    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "reconciliation",
+    timings: readTimings(variables),
+  };
+}
+
 /** The `source` of every event: it names the stage. */
 function readSource(variables: Variables): string {
   return `urn:payment-worker:${variables["STAGE"] || "local"}`;

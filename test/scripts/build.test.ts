@@ -17,6 +17,7 @@ const MOST_BYTES = {
   "payment-api": 260_000,
   "payment-finalizer": 355_000,
   "payment-worker": 355_000,
+  reconciliation: 360_000,
   "stripe-webhook": 320_000,
 };
 
