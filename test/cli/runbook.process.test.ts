@@ -271,6 +271,29 @@ const SCENARIOS: Record<string, Scenario> = {
       expect(await record("order-1")).toMatchObject({ outcome: { result: "succeeded" } });
     },
   },
+  "Restore the table": {
+    async play({ stack, send, record, charges }, run) {
+      const sent = { createdAt: new Date().toISOString() };
+      await send("order-1", sent);
+      await stack.drained(60_000);
+      const { expiresAt } = (await record("order-1")) ?? {};
+      await stack.table.deleteExpired(Number(expiresAt) + 1); // restored to before it
+      expect(await record("order-1")).toBeUndefined();
+      await run("npm run payments -- reconcile --since 24h", /order-1 +not recorded/);
+      await run(
+        "npm run payments -- reconcile --since 24h --repair",
+        /order-1: recorded as succeeded/,
+      );
+      const { requests } = stack.stripe.ledger.totals();
+      await send("order-1", sent);
+      await stack.drained(60_000);
+      await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
+      await run("npm run payments -- reconcile --since 24h", /No differences/);
+      const asked = stack.stripe.ledger.requests().slice(requests);
+      expect(asked.filter(({ method }) => method === "POST")).toEqual([]); // it was a duplicate
+      expect(charges("order-1")).toBe(1);
+    },
+  },
 };
 
 // They mostly wait for a queue: some at a time.
@@ -308,12 +331,54 @@ test("the commands of the section ConfigurationErrors do what it says", async ()
   expect(run.commands).toEqual(SECTIONS.get("ConfigurationErrors")?.commands);
 });
 
+test("the commands of the section Another region do what it says", async () => {
+  const a = await startOperator({ ...BRISK, maxReceiveCount: 2 });
+  const secret = await startSecret("");
+  const STRIPE_API_BASE = a.stack.stripe.url; // one for both
+  const b = await startOperator({
+    ...QUICK,
+    env: { ...QUICK.env, ...secret.env, STRIPE_API_BASE },
+  });
+  b.running.endpoints.stripe = STRIPE_API_BASE;
+  const { STRIPE_SECRET_ARN: _, ...env } = b.running.env;
+  b.running.env = { ...env, STRIPE_API_KEY: "sk_test_local" }; // the operator's own
+  b.announce();
+  const inA = runner(a, await queueAside(a));
+  const inB = runner(b, await queueAside(b));
+  // A is away from the charge on: it records nothing.
+  const away = a.stack.table.faults.add(
+    { operation: "UpdateItem", times: Infinity },
+    { kind: "refuse", status: 500, code: "InternalServerError", message: "away" },
+  );
+  const sent = { createdAt: new Date().toISOString() };
+  await a.send("order-1", sent);
+  await until(() => a.charges("order-1") === 1);
+  await b.send("order-1", sent);
+  await b.deadLetters(1);
+
+  await inB('npm run payments -- status "$ID" --stripe', /stripe_configuration/);
+  secret.put("sk_test_local");
+  await inB("npm run payments -- redrive --reason stripe_configuration", /order-1 .+ succeeded/);
+  await inB('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
+  await b.send("order-2");
+  await until(() => a.charges("order-2") === 1);
+  await a.deadLetters(1);
+  away.remove();
+  await inA("npm run payments -- redrive --all", /order-1 .+ succeeded/);
+  await inA("npm run payments -- reconcile --since 24h --repair", /order-2: recorded as succeeded/);
+  await inA("npm run payments -- reconcile --since 24h", /No differences/);
+
+  expect([a.charges("order-1"), a.charges("order-2")]).toEqual([1, 1]);
+  expect([...inB.commands, ...inA.commands]).toEqual(SECTIONS.get("Another region")?.commands);
+});
+
 test("every alarm of the stack has its section, and every section is carried out here", () => {
   const { alarms } = paymentWorker(new Stack(newApp(), "Stack"));
   const names = alarms.map(({ node }) => node.id);
 
-  expect([...SECTIONS.keys()]).toEqual([...names, "After an incident"]);
-  expect(new Set([...Object.keys(SCENARIOS), "ConfigurationErrors"])).toEqual(
+  const others = ["After an incident", "Restore the table", "Another region"];
+  expect([...SECTIONS.keys()]).toEqual([...names, ...others]);
+  expect(new Set([...Object.keys(SCENARIOS), "ConfigurationErrors", "Another region"])).toEqual(
     new Set(SECTIONS.keys()),
   );
 });
