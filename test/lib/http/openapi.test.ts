@@ -1,0 +1,252 @@
+// docs/openapi.json against the handler: each answer is in the document, and each in the document is
+// an answer.
+import { readFileSync } from "node:fs";
+
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { expect, test } from "vitest";
+
+import { createApiHandler } from "../../../lib/lambda/api-handler.ts";
+import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
+
+type Response = {
+  headers?: Record<string, { $ref: string }>;
+  content: Record<string, object>;
+  "x-answered-by"?: string;
+};
+type Operation = { responses: Record<string, Response> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    headers: Record<string, { required?: boolean; schema: object }>;
+    schemas: Record<string, { properties: Record<string, { enum?: string[] }> }>;
+  };
+};
+
+const TEXT = readFileSync(new URL("../../../docs/openapi.json", import.meta.url), "utf8");
+const DOCUMENT = JSON.parse(TEXT) as Document;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema(DOCUMENT, "openapi");
+
+const pointer = (...path: string[]) =>
+  `openapi#/${path.map((one) => encodeURIComponent(one.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`;
+
+/** What is wrong with a value, by the schema at this place of the document. */
+function errorsOf(value: unknown, ...path: string[]) {
+  const validate = ajv.getSchema(pointer(...path));
+  if (!validate) throw new Error(`No schema at ${path.join("/")}`);
+  void validate(value);
+  return validate.errors ?? [];
+}
+
+const PAYMENT = { amount: 1250, currency: "eur", customer: "cus_1", paymentMethod: "pm_1" };
+const KEY = { "idempotency-key": "order-1", "content-type": "application/json" };
+const DAY_MS = 86_400_000;
+const NOW = Date.parse("2026-11-30T12:00:00Z");
+
+const RECORD: IdempotencyRecord = {
+  messageId: "order-1",
+  status: "IN_PROGRESS",
+  owner: "owner",
+  leaseExpiresAt: 0,
+  attempt: 0,
+  firstClaimedAt: NOW,
+  fingerprint: "",
+  amount: 1250,
+  currency: "eur",
+  expiresAt: NOW / 1_000 + 3_024_000,
+};
+const after = (outcome: Outcome): Partial<IdempotencyRecord> => ({
+  status: "COMPLETED",
+  attempt: 1,
+  outcome,
+  revision: 1,
+});
+
+type Case = {
+  name: string;
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** What stands under the key. */
+  record?: Partial<IdempotencyRecord>;
+  away?: boolean;
+  /** The status code, and the problem's name or the payment's status. */
+  answer: string;
+};
+
+const GET = { method: "GET", path: "/payments/order-1" };
+const pi = { paymentIntentId: "pi_1" };
+
+/** Every answer that the handler has. */
+const CASES: Case[] = [
+  { name: "a payment", answer: "202 accepted" },
+  { name: "a repeat", record: {}, answer: "202 accepted" },
+  { name: "a repeat later", record: { attempt: 1, leaseExpiresAt: 9e15 }, answer: "202 working" },
+  ...(["succeeded", "processing", "requires_action", "canceled"] as const).map((result): Case => ({
+    name: result,
+    ...GET,
+    record: after({ result, ...pi }),
+    answer: `200 ${result}`,
+  })),
+  {
+    name: "declined",
+    ...GET,
+    record: after({ result: "declined", ...pi, code: "card_declined", declineCode: "lost_card" }),
+    answer: "200 declined",
+  },
+  {
+    name: "failed",
+    ...GET,
+    record: after({ result: "failed", ...pi, code: "debit_not_authorized" }),
+    answer: "200 failed",
+  },
+  {
+    name: "rejected",
+    ...GET,
+    record: { attempt: 1, lastError: { kind: "stripe_rejected", code: "resource_missing" } },
+    answer: "200 rejected",
+  },
+  {
+    name: "a repeat when paid",
+    record: after({ result: "succeeded", ...pi }),
+    answer: "202 succeeded",
+  },
+  {
+    name: "no key",
+    headers: { "content-type": "application/json" },
+    answer: "400 idempotency-key-missing",
+  },
+  {
+    name: "two keys",
+    headers: { ...KEY, "idempotency-key": "a,b" },
+    answer: "400 idempotency-key-invalid",
+  },
+  { name: "no type", headers: { "idempotency-key": "a" }, answer: "415 unsupported-media-type" },
+  {
+    name: "65 KB",
+    body: { ...PAYMENT, description: "x".repeat(66_000) },
+    answer: "413 body-too-large",
+  },
+  { name: "no payment", body: {}, answer: "422 invalid-payment" },
+  { name: "another payment", record: { fingerprint: "another" }, answer: "422 key-reused" },
+  { name: "no table", away: true, answer: "503 unavailable" },
+  { name: "another method", method: "PUT", answer: "405 method-not-allowed" },
+  { name: "an unknown payment", ...GET, answer: "404 not-found" },
+  { name: "no table to read", ...GET, away: true, answer: "503 unavailable" },
+  { name: "another method there", ...GET, method: "DELETE", answer: "405 method-not-allowed" },
+];
+
+async function answerTo({
+  method = "POST",
+  path = "/payments",
+  headers = KEY,
+  body = PAYMENT,
+  ...rest
+}: Case) {
+  const { record, away } = rest;
+  const answer = <T>(value: T): Promise<T> =>
+    away ? Promise.reject(new Error("away")) : Promise.resolve(value);
+  const standing = (fingerprint: string) => record && { ...RECORD, fingerprint, ...record };
+  const handle = createApiHandler({
+    claim: (ours) => answer(standing(ours.fingerprint)),
+    send: () => answer(undefined),
+    read: () => answer(standing("")),
+    limits: { recordTtlMs: 35 * DAY_MS, maxMessageAgeMs: 30 * DAY_MS, maxSenderAheadMs: DAY_MS },
+    functionName: "payment-api",
+    now: () => NOW,
+    newOwner: () => "new",
+    write: () => {},
+  });
+  const event = {
+    rawPath: path,
+    headers,
+    body: JSON.stringify(body),
+    isBase64Encoded: false,
+    requestContext: { requestId: "request-1", http: { method } },
+  } as unknown as APIGatewayProxyEventV2;
+  const { statusCode = 0, headers: answered = {}, body: text = "" } = await handle(event);
+  return {
+    statusCode: String(statusCode),
+    headers: answered as Record<string, string>,
+    body: JSON.parse(text) as Record<string, unknown>,
+  };
+}
+
+/** The operation that documents a case: the answer to another method is told beside the one there is. */
+const operationOf = ({ path = "/payments" }: Case): [string, string] =>
+  path === "/payments" ? ["/payments", "post"] : ["/payments/{id}", "get"];
+
+test.each(CASES)("the document has the answer to $name: $answer", async (one) => {
+  const { statusCode, headers, body } = await answerTo(one);
+  const name = String(body["type"] ?? body["status"]).replace("urn:payment-worker:problem:", "");
+  expect(`${statusCode} ${name}`).toBe(one.answer);
+
+  const [path, method] = operationOf(one);
+  const response = DOCUMENT.paths[path]?.[method]?.responses[statusCode];
+  const type = headers["content-type"] ?? "";
+  const at = ["paths", path, method, "responses", statusCode, "content", type, "schema"];
+  expect(errorsOf(body, ...at)).toEqual([]);
+  const schema = type === "application/json" ? "PaymentStatus" : "Problem";
+  const known = Object.keys(DOCUMENT.components.schemas[schema]?.properties ?? {});
+  expect(Object.keys(body).filter((field) => !known.includes(field))).toEqual([]);
+
+  const documented = Object.entries(response?.headers ?? {}).map(
+    ([header, { $ref }]) => [header.toLowerCase(), $ref.split("/").at(-1) ?? ""] as const,
+  );
+  expect(Object.keys(headers).toSorted()).toEqual(
+    ["content-type", ...documented.map(([header]) => header)]
+      .filter((header) => header in headers)
+      .toSorted(),
+  );
+  const wrong = documented.flatMap(([header, component]): unknown[] =>
+    header in headers
+      ? errorsOf(headers[header], "components", "headers", component, "schema")
+      : DOCUMENT.components.headers[component]?.required
+        ? [`${header} is missing`]
+        : [],
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("the document has no answer that the handler never gives", () => {
+  const given = new Set(
+    CASES.map((one) => [...operationOf(one), one.answer.split(" ")[0]].join(" ")),
+  );
+  const documented = Object.entries(DOCUMENT.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { responses }]) =>
+      Object.entries(responses)
+        .filter(([, response]) => response["x-answered-by"] === undefined)
+        .map(([status]) => `${path} ${method} ${status}`),
+    ),
+  );
+  expect(new Set(documented)).toEqual(given);
+
+  const names = CASES.map(({ answer }) => answer.split(" ")[1] ?? "");
+  const problems = [...TEXT.matchAll(/"urn:payment-worker:problem:([a-z-]+)"/g)].map(
+    ([, name]) => name,
+  );
+  const statuses = DOCUMENT.components.schemas["PaymentStatus"]?.properties["status"]?.enum ?? [];
+  expect(new Set([...problems, ...statuses])).toEqual(new Set(names));
+});
+
+test.each([
+  ["a payment", PAYMENT, true],
+  [
+    "every field",
+    { ...PAYMENT, description: "d", statementDescriptorSuffix: "SHOP", metadata: { a: "b" } },
+    true,
+  ],
+  ["a fraction", { ...PAYMENT, amount: 12.5 }, false],
+  ["thirteen digits", { ...PAYMENT, amount: 1_000_000_000_000 }, false],
+  ["an unknown field", { ...PAYMENT, amonut: 1 }, false],
+  ["an id in the body", { ...PAYMENT, id: "order-1" }, false],
+  ["no customer", { ...PAYMENT, customer: undefined }, false],
+  ["a number as metadata", { ...PAYMENT, metadata: { a: 1 } }, false],
+])("document and handler agree on %s", async (name, body, valid) => {
+  const sent = JSON.parse(JSON.stringify(body)) as unknown;
+  const { statusCode } = await answerTo({ name, body: sent, answer: "" });
+  expect(statusCode).toBe(valid ? "202" : "422");
+  expect(errorsOf(sent, "components", "schemas", "Payment").length === 0).toBe(valid);
+});
