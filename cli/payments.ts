@@ -36,7 +36,7 @@ Nothing is deleted, moved or charged without being shown and confirmed; --yes co
 
 Exit status
   0    done, and all is well
-  1    failed: AWS or Stripe did not answer, or refused the call
+  1    failed: AWS or Stripe did not answer, or answered with an error
   2    called wrongly
   3    done, and something needs you
   130  interrupted
@@ -97,8 +97,8 @@ function explainFailure(error: unknown): string | undefined {
   }
   // The SDK marks what never reached AWS as it marks what AWS answered.
   if ("$metadata" in error && "code" in error) return `AWS did not answer: ${message}`;
-  if ("$metadata" in error) return `AWS refused the call: ${name}: ${message}`;
-  if ("rawType" in error) return `Stripe refused the call: ${message}`;
+  if ("$metadata" in error) return `AWS did not accept the call: ${name}: ${message}`;
+  if ("rawType" in error) return `Stripe did not accept the call: ${message}`;
   if (name === "NoStripeKey" || "code" in error) return message;
   return undefined;
 }

@@ -1,4 +1,4 @@
-// The outcome publisher: tells other services what became of each payment.
+// The outcome publisher: reports to other services what became of each payment.
 
 import { createEventBridge } from "../lib/aws/clients.ts";
 import { eventBus } from "../lib/aws/event-bus.ts";

@@ -33,7 +33,7 @@ export interface ExecutionRoleProps {
 }
 
 /**
- * DynamoDB uses the key on behalf of whoever calls it, with what "Authorizing use of your customer managed
+ * DynamoDB uses the key on behalf of its caller, with what "Authorizing use of your customer managed
  * key" in its developer guide lists, less the grant that only a table's creator needs. Decrypt is all that
  * receiving from a queue and reading a secret take.
  */
@@ -48,7 +48,7 @@ const KEY_ACTIONS = [
 ];
 
 /**
- * What Lambda needs to place a function in a VPC, none of which can be told to one function's interfaces:
+ * What Lambda needs to place a function in a VPC, none of which can be limited to one function's interfaces:
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
  */
 const VPC_ACTIONS = [

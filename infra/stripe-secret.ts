@@ -6,7 +6,7 @@ import type * as kms from "aws-cdk-lib/aws-kms";
 import * as secretsmanager from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
-/** `undefined` in a CDK that is older than it: an app of somebody else's may have one. */
+/** `undefined` in a CDK that is older than it: another app that uses this construct may have one. */
 const Validations = cdk.Validations as typeof cdk.Validations | undefined;
 
 /**

@@ -29,7 +29,7 @@ type Options<Details, Own> = Listening & {
   /** What a browser at `/` reads. */
   about?: string;
   now: () => number;
-  /** Told of each request when it is over, a dropped one too. */
+  /** Called with each request when it is over, a dropped one too. */
   onEnd?: ((seen: Seen<Details>) => void) | undefined;
   /** What the log and the faults need to know of a request, from its input. */
   describe: (operation: string, input: Record<string, unknown>) => Details;

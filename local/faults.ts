@@ -51,7 +51,7 @@ export type Faults<Seen, Own = never> = {
 export type Due<Seen, Own> = { kind: string; common?: CommonFault<Seen>; own?: Own };
 
 /**
- * The faults of one server: `armed` is for whoever arms them, `due` for the server itself.
+ * The faults of one server: `armed` is for the test, `due` for the server itself.
  * @param phaseOfOwn when a fault that only this server has happens
  */
 export function createFaults<Seen extends object, Own extends { kind: string } = never>(
@@ -59,7 +59,7 @@ export function createFaults<Seen extends object, Own extends { kind: string } =
 ): {
   armed: Faults<Seen, Own>;
   /** The faults that happen to this request in this phase, in the order they were armed; each is counted.
-   * `takes` tells whether one of the server's own can happen to it. */
+   * `takes` says whether one of the server's own can happen to it. */
   due: (phase: Phase, seen: Seen, takes: (fault: Own) => boolean) => Generator<Due<Seen, Own>>;
 } {
   type Rule = Due<Seen, Own> & {

@@ -22,7 +22,7 @@ export type Reply = {
 export type Exchange<Seen, Own> = {
   /** What is matched by the faults, and shown to their hooks. */
   seen: Seen;
-  /** Told of each fault when it happens. */
+  /** Called with each fault when it happens. */
   onFault?: (kind: string) => void;
   /** Whether a fault of the service's own can happen to this request. */
   takes?: (fault: Own) => boolean;
@@ -32,7 +32,7 @@ export type Exchange<Seen, Own> = {
   receive?: () => void;
   /** Carries it out. */
   apply: (injected: readonly Own[]) => Reply | Promise<Reply>;
-  /** Told when the reply goes out. */
+  /** Called when the reply goes out. */
   onReply?: (reply: Reply) => void;
 };
 

@@ -1,5 +1,5 @@
 // The HTTP front of every local server: reads a request, plays the faults, lets the service answer, and
-// replies. On 127.0.0.1 alone unless it is told otherwise.
+// replies. On 127.0.0.1 alone by default.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -37,7 +37,7 @@ type Options<Seen, Own> = Listening & {
   phaseOfOwn?: (fault: Own) => Phase;
   /** What to do with a request, or what to reply to one that cannot be read. */
   read: (request: HttpRequest) => Exchange<Seen, Own> | Reply;
-  /** Told of each request when it is over, a dropped one too. */
+  /** Called with each request when it is over, a dropped one too. */
   onEnd?: (seen: Seen) => void;
 };
 

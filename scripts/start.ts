@@ -80,7 +80,7 @@ function portsFrom(port: number | undefined): { queue: number; table: number; st
   return { queue: port + 1, table: port + 2, stripe: port + 3 };
 }
 
-/** What the machine refuses becomes a sentence with the next step. */
+/** What the machine does not allow becomes a sentence with the next step. */
 async function explained(start: () => Promise<void>): Promise<void> {
   try {
     await start();

@@ -126,7 +126,7 @@ async function ask(
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     const { StripeConnectionError, StripeAPIError } = Stripe.errors;
     const unavailable = error instanceof StripeConnectionError || error instanceof StripeAPIError;
-    const what = unavailable ? "Stripe is not available" : "Stripe refused the call";
+    const what = unavailable ? "Stripe is not available" : "Stripe did not accept the call";
     return { problem: `${what}, so this is the record alone: ${error.message}`, intents: [] };
   }
 }

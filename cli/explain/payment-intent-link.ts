@@ -1,7 +1,7 @@
 // Where a person sees a PaymentIntent.
 import type { Target } from "../clients/target.ts";
 
-/** Where a person sees a PaymentIntent; `key` tells test from live. */
+/** Where a person sees a PaymentIntent; `key` decides between test and live. */
 export function linkTo(key: string | undefined, base: URL | null): (id: string) => string {
   if (base) return (id) => `${base.origin}/v1/payment_intents/${id}`;
   const mode = key && /^[rs]k_test_/.test(key) ? "test/" : "";

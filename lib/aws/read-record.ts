@@ -1,4 +1,4 @@
-// Reads one idempotency record: for whoever asks how a payment stands, never to decide about a charge.
+// Reads one idempotency record: for a client that asks how a payment stands, never to decide about a charge.
 
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -14,7 +14,7 @@ export function recordReader(
     const command = new GetCommand({
       TableName: tableName,
       Key: { messageId },
-      ConsistentRead: true, // a client reads what it was just promised
+      ConsistentRead: true, // a client sees what was just accepted
     });
     const { Item } = await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
     return Item as IdempotencyRecord | undefined;

@@ -6,7 +6,7 @@ import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 /** Where a secret comes from. */
 export interface Secret {
   get(): Promise<string>;
-  /** Forgets a value that was refused: it may have been rotated. */
+  /** Forgets a value that Stripe did not accept: it may have been rotated. */
   drop(value: string): void;
 }
 

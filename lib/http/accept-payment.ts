@@ -1,5 +1,5 @@
 // The door: POST /payments. The client's key is claimed first and the message is sent second, so a
-// crash between the two leaves a record that nobody was promised, and the client's retry sends the
+// crash between the two leaves a record that no client knows of, and the client's retry sends the
 // message. A second message is a duplicate, which is what the worker is made for.
 
 import { decodeMessage } from "../message/decode.ts";
@@ -34,7 +34,7 @@ export type DoorDeps = {
 // Far above any payment, and far below API Gateway's 10 MB.
 const MAX_BODY = 64 * 1_024;
 
-/** Accepts a payment. Answers 503 when nothing was promised, and throws nothing. */
+/** Accepts a payment. Answers 503 when nothing was accepted, and throws nothing. */
 export async function acceptPayment(request: HttpRequest, deps: DoorDeps): Promise<HttpResponse> {
   const { headers, body, caller } = request;
   const key = readMessageId(headers["idempotency-key"], caller);
@@ -104,7 +104,7 @@ const STRAY = ["id", "createdAt", "specversion", "job", "urn", "meta", "detail-t
 
 function strayField(body: string): string | undefined {
   const parsed = parseObject(body);
-  return "object" in parsed ? STRAY.find((name) => Object.hasOwn(parsed.object, name)) : undefined; // said by whoever decodes it
+  return "object" in parsed ? STRAY.find((name) => Object.hasOwn(parsed.object, name)) : undefined; // the decoder reports the error
 }
 
 /**

@@ -74,7 +74,7 @@ const UNAVAILABLE: ReadonlySet<AttemptError["kind"]> = new Set([
   "table_unavailable",
 ]);
 
-/** What SQS is told of a result. */
+/** What a result means for SQS. */
 export function dispositionOf(result: DeliveryResult): Disposition {
   switch (result.decision) {
     case "completed":

@@ -1,4 +1,4 @@
-// How large a message may be. Held before its JSON is parsed, so that a body beyond the bounds
+// How large a message may be. Checked before its JSON is parsed, so that a body beyond the bounds
 // costs no more than one look at its characters, and the other messages of its batch are charged.
 
 import type { Rule } from "./invalid.ts";

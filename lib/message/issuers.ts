@@ -4,7 +4,7 @@
 //
 // https://en.wikipedia.org/wiki/Payment_card_number#Issuer_identification_number_(IIN)
 // https://docs.stripe.com/testing#cards
-// https://github.com/braintree/credit-card-type guesses a brand while somebody types: its Maestro is
+// https://github.com/braintree/credit-card-type guesses a brand while a customer types: its Maestro is
 // every number that begins with 6, and it would take 2.4 % of random numbers for cards.
 
 type Network = { prefixes: string; lengths: readonly number[] };

@@ -1,4 +1,4 @@
-// A string as somebody reads it, in ASCII: for finding digits, whatever they were written with.
+// A string as a person reads it, in ASCII: for finding digits, whatever they were written with.
 
 /** The string with every digit, blank and hyphen in its plain form, and without what is not seen. */
 export function plainText(text: string): string {

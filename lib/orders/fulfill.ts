@@ -8,7 +8,7 @@
 
 import type { PaymentOutcome } from "./payment-outcome.ts";
 
-/** An order, as whoever placed it wrote it. */
+/** An order, as the shop wrote it. */
 export type Order = {
   messageId: string;
   orderId: string;
@@ -120,7 +120,7 @@ function explainOrder(item: Canceled[number]["item"], outcome: PaymentOutcome): 
   if (item["status"] === "paid") {
     if (outcome.result !== "succeeded") return { decision: "superseded" };
     return item["paymentIntentId"] === outcome.paymentIntentId
-      ? { decision: "duplicate" } // the same payment, told under another source or revision
+      ? { decision: "duplicate" } // the same payment, under another source or revision
       : { decision: "conflict", reason: "the order is paid by another PaymentIntent" };
   }
   if (item["amount"] === outcome.amount && item["currency"] === outcome.currency) {

@@ -39,7 +39,7 @@ export type PublishResult = {
 const BUS_BATCH = 10;
 
 /**
- * Publishes what changed. What cannot be published fails alone; nobody else's event is held back,
+ * Publishes what changed. What cannot be published fails alone; no other event waits for it,
  * and those behind it are published again with the same id. Never throws.
  */
 export async function publishChanges(

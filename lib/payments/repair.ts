@@ -14,7 +14,7 @@ const LEASE_MS = 30_000;
 /** What Stripe has under a message id. */
 export type Charged = {
   outcome: Outcome;
-  /** What was sent to Stripe, as far as the PaymentIntent tells. */
+  /** What was sent to Stripe, as far as the PaymentIntent shows. */
   params: ChargeParams;
   /** Epoch ms. */
   createdAt: number;

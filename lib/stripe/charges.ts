@@ -57,7 +57,7 @@ function lookupError(answer: ChargeAnswer): ChargeAnswer {
   return { kind: "error", error: { ...answer.error, kind: "stripe_lookup" } };
 }
 
-// The same id for another payment. Our fingerprint tells the two apart, unless the record was lost.
+// The same id for another payment. Our fingerprint distinguishes the two, unless the record was lost.
 const OTHER_PAYMENT: ChargeAnswer = {
   kind: "error",
   error: { kind: "stripe_conflict", code: "other_payment" },

@@ -17,7 +17,7 @@ export function stripeStateOf(intent: Stripe.PaymentIntent): StripeState {
 }
 
 /**
- * What was sent to Stripe, as far as the PaymentIntent tells. Where it does not (Stripe replaces the
+ * What was sent to Stripe, as far as the PaymentIntent shows. Where it does not (Stripe replaces the
  * names of its test payment methods), a redelivery is a conflict: never charged, and seen.
  */
 export function chargedParamsOf(intent: Stripe.PaymentIntent): ChargeParams {

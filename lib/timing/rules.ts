@@ -1,4 +1,4 @@
-// Rules between durations: a name, a condition, and the sentence for whoever broke it.
+// Rules between durations: a name, a condition, and the sentence to print when it is broken.
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

@@ -35,7 +35,7 @@ type Rule = { name: string; bus: string; matches: Pattern; target: Target };
 export type BusOptions = {
   /** Epoch ms. */
   now: () => number;
-  /** Sends a message to a queue; a rejection is a target that refuses. */
+  /** Sends a message to a queue; a rejection is a target that does not accept it. */
   send: (queueUrl: string, body: string) => Promise<void>;
   /** Hears of every event that was taken, and of each delivery of it. */
   onEvent?: (event: BusEvent) => void;

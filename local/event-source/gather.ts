@@ -13,7 +13,7 @@ const WINDOW_POLL_MS = 50;
 
 /**
  * Waits for a message, then takes more until the batch is full or the window is over. Returns no
- * message when none came. Rejects when aborted or refused before the first message; later on it
+ * message when none came. Rejects when aborted or failed before the first message; later on it
  * returns what it has, since those messages are received and hidden already.
  */
 export async function gatherBatch(

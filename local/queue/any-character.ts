@@ -1,5 +1,5 @@
 /**
- * fauxqs refuses every character beyond U+FFFF, an emoji for one: its pattern reads text by halves of
+ * fauxqs rejects every character beyond U+FFFF, an emoji for one: its pattern reads text by halves of
  * surrogate pairs. SQS takes them.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
  */

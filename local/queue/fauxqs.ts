@@ -29,7 +29,7 @@ export type StoredQueue = {
 export type Fauxqs = {
   /** Answers a request that came over HTTP. */
   handle: (call: Pick<Call, "headers" | "body">) => Promise<Reply>;
-  /** Runs an action that no client asked for; @throws when SQS would refuse it. */
+  /** Runs an action that no client asked for; @throws when SQS would reject it. */
   call: <Output>(action: string, input: unknown) => Promise<Output>;
   exists: (name: string) => Promise<boolean>;
   /** A queue with all that is in it, `undefined` when there is none; nothing is received by looking. */
@@ -106,7 +106,7 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
     handle,
     async call<Output>(action: string, input: unknown): Promise<Output> {
       const reply = await run(action, input);
-      if (reply.status !== 200) throw new Error(`${action} was refused: ${reply.body}`);
+      if (reply.status !== 200) throw new Error(`${action} failed: ${reply.body}`);
       return JSON.parse(reply.body) as Output;
     },
     exists: async (name) => (await run("GetQueueUrl", { QueueName: name })).status === 200,

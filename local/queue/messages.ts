@@ -1,4 +1,4 @@
-/** What is in a queue, for somebody who only looks: looking receives nothing and counts nothing. */
+/** What is in a queue, for a reader that only looks: looking receives nothing and counts nothing. */
 import type { StoredMessage, StoredQueue } from "./fauxqs.ts";
 
 export type QueuedMessage = {
@@ -11,7 +11,7 @@ export type QueuedMessage = {
 
 export type Depth = { visible: number; inFlight: number; delayed: number };
 
-/** fauxqs moves messages between states only when somebody receives: the times say where they are now. */
+/** fauxqs moves messages between states only on a receive: the times say where they are now. */
 export function messagesOf(queue: StoredQueue, nowMs: number): QueuedMessage[] {
   const { ready, delayed, inflight } = queue.messages;
   return [

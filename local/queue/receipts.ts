@@ -1,6 +1,6 @@
 /**
  * Which receipt handles a queue has given out, and for which message. fauxqs answers "done" to any
- * handle; SQS refuses one that it never gave out for that queue.
+ * handle; SQS rejects one that it never gave out for that queue.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
  */
 import { okReply } from "../aws-json.ts";
@@ -17,7 +17,7 @@ export type Receipts = {
   gaveOut: (queue: string, received: Received) => void;
   /** The message that the queue gave the handle out for. */
   find: (queue: string, handle: unknown) => Received | undefined;
-  /** Answers a request that names receipt handles, refusing those that the queue never gave out. */
+  /** Answers a request that names receipt handles, with an error for those that the queue never gave out. */
   answer: (queue: string | undefined, call: Call) => Promise<Reply>;
 };
 
@@ -29,7 +29,7 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
     const known = entries.filter(({ ReceiptHandle }) => find(queue, ReceiptHandle));
     const ids = new Set(entries.map(({ Id }) => Id));
     const malformed = entries.length > 10 || ids.size < entries.length;
-    // fauxqs words the refusal of a batch as a whole.
+    // fauxqs words the error of a batch as a whole.
     if (malformed || known.length === entries.length) return fauxqs.handle(call);
 
     const refused = entries
@@ -56,7 +56,7 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
     },
     find,
     async answer(queue, call) {
-      // fauxqs words the refusal of a request that names no queue.
+      // fauxqs words the error of a request that names no queue.
       if (queue === undefined) return fauxqs.handle(call);
       const { Entries, ReceiptHandle } = call.input as {
         Entries?: Entry[];

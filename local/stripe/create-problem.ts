@@ -36,7 +36,7 @@ const known: Known = {
   capture_method: "string",
 };
 
-/** Parameters that Stripe knows and this server does not act on: refused, for ignoring them would be a different payment. */
+/** Parameters that Stripe knows and this server does not act on: an error, for ignoring them would be a different payment. */
 const notEmulated = [
   "allowed_payment_method_types",
   "amount_details",

@@ -1,4 +1,4 @@
-// Stripe's Event objects: one per change, kept for `GET /v1/events`, and handed to whoever listens.
+// Stripe's Event objects: one per change, kept for `GET /v1/events`, and handed to the listeners.
 // https://docs.stripe.com/api/events
 
 import { invalidRequest, resourceMissing } from "./errors.ts";

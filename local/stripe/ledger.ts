@@ -11,7 +11,7 @@ export type RequestRecord = {
   status?: number;
   /** True when the answer was a stored one. */
   replayed: boolean;
-  /** True when the request was carried out: not refused, not replayed, not dropped before. */
+  /** True when the request was carried out: not rejected, not replayed, not dropped before. */
   executed: boolean;
   /** The planned faults that really happened to it. */
   faults: string[];
@@ -37,7 +37,7 @@ export type MessageCounts = {
   charges: number;
 };
 
-/** What the server saw and did: the truth that tests and the demo judge the worker by. */
+/** What the server saw and did: the truth that tests and the demo check the worker against. */
 export type Ledger = {
   charges(): Charge[];
   chargesFor(messageId: string): Charge[];

@@ -1,5 +1,5 @@
 // What happens to a PaymentIntent after its creation: a bank debit arrives or bounces, a customer
-// authenticates or walks away, somebody cancels or refunds it.
+// authenticates or walks away, a merchant cancels or refunds it.
 // https://docs.stripe.com/payments/paymentintents/lifecycle
 
 import { newId } from "./payment-intent.ts";

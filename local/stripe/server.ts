@@ -56,7 +56,7 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
 export async function startStripe(
   options: Listening & {
     now?: () => number;
-    /** Told of each request when it is over, a dropped one too. */
+    /** Called with each request when it is over, a dropped one too. */
     onEnd?: (request: RequestRecord) => void;
     onCharge?: (charge: Charge) => void;
     onSending?: (sending: Sending) => void;

@@ -82,7 +82,7 @@ export function bytesOf(base64: string): Buffer {
   return Buffer.from(base64, "base64");
 }
 
-/** Numbers become JavaScript numbers and sets become arrays: whoever looks at a table needs no SDK. */
+/** Numbers become JavaScript numbers and sets become arrays: a test that looks at a table needs no SDK. */
 export function plainItem(item: Item): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const name in item) plain[name] = plainValue(item[name] as AttributeValue);

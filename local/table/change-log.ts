@@ -29,11 +29,11 @@ export type Change = {
 export type ChangeLog = {
   /** The changes after that sequence number, oldest first; from the oldest kept one without it. */
   after: (sequenceNumber: string | undefined, limit?: number) => readonly Change[];
-  /** Told of each change once it is made. @returns what ends it */
+  /** Called with each change once it is made. @returns what ends it */
   subscribe: (listener: (change: Change) => void) => () => void;
 };
 
-/** Told of every write: what changes nothing makes no record. */
+/** Takes every write: what changes nothing makes no record. */
 export type RecordChange = (change: {
   keys: Item;
   before: Item | undefined;

@@ -8,7 +8,7 @@ import type { Reader } from "./expression-reader.ts";
 import { remembered } from "./expression.ts";
 import type { Expression } from "./expression.ts";
 
-/** `holds` tells whether it is true of the item, or of its absence. */
+/** `holds` says whether it is true of the item, or of its absence. */
 export type Condition = Expression & { holds: Holds };
 
 export const conditionOf = remembered((text) => read("ConditionExpression", text));

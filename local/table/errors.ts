@@ -23,7 +23,7 @@ export function invalidParameters(rule: string): DynamoDbError {
   return invalid(`One or more parameter values were invalid: ${rule}`);
 }
 
-/** What AWS's model of the API refuses before the service itself looks at it. */
+/** What AWS's model of the API rejects before the service itself looks at it. */
 export function outOfModel(value: unknown, name: string, constraint: string): DynamoDbError {
   return invalid(
     `1 validation error detected: Value '${String(value)}' at '${name}' failed to satisfy constraint: ${constraint}`,

@@ -1,5 +1,5 @@
 // Reads the text of an expression token by token, and what all expressions share: names, paths,
-// :values, and what DynamoDB refuses of them.
+// :values, and what DynamoDB rejects of them.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
 
 import type { Type } from "./attribute-value.ts";

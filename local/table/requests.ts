@@ -1,4 +1,4 @@
-// Reads the fields of a request, and refuses what the table does not know rather than passing over it.
+// Reads the fields of a request, and rejects what the table does not know rather than passing over it.
 
 import type { Item } from "./attribute-value.ts";
 import { invalid, outOfModel } from "./errors.ts";

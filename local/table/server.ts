@@ -19,7 +19,7 @@ export type Conflict = { kind: "conflict"; key?: string };
 
 /**
  * What the log and the faults need to know of a request: which table, which record when it names one,
- * and an update's expression, which tells one kind of update from another.
+ * and an update's expression, which distinguishes one kind of update from another.
  */
 export type TableRequest = { table?: string; messageId?: string; update?: string };
 

@@ -49,7 +49,7 @@ export function describeTimeToLive(store: Store, { TableName }: Input): object {
   };
 }
 
-/** AWS takes up to an hour to switch and refuses another change meanwhile; here it is at once. */
+/** AWS takes up to an hour to switch and rejects another change meanwhile; here it is at once. */
 export function updateTimeToLive(store: Store, input: Input): object {
   const table = existing(store, input["TableName"]);
   const wanted = input["TimeToLiveSpecification"] as

@@ -1,5 +1,5 @@
 // One conditional write on one item, as a pure step: what the item is afterwards. For the server, for
-// transactions, and for whoever models a table without one.
+// transactions, and for the simulation's table, which has no server.
 
 import type { Item } from "./attribute-value.ts";
 import { conditionOf } from "./condition.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import type { BuildOptions, Plugin } from "esbuild";
 
-const STAND_IN = JSON.stringify(join(import.meta.dirname, "stripe-stand-in.ts"));
+const STUB = JSON.stringify(join(import.meta.dirname, "stripe-stand-in.ts"));
 
 /** The esbuild options that leave the parts out. */
 export const LEAVE_OUT = {
@@ -22,7 +22,7 @@ export const LEAVE_OUT = {
 
 /**
  * Stripe's API is one class per file, and the client makes one of each. All but PaymentIntents become
- * a stand-in that throws when it is used.
+ * a stub that throws when it is used.
  */
 function stripeResources(): Plugin {
   return {
@@ -41,8 +41,8 @@ function stripeResources(): Plugin {
         const source = await readFile(path, "utf8");
         const classes = [...source.matchAll(/^export class (\w+)/gm)].map(([, name]) => name);
         // Any other export is missed by its importer, and esbuild says so.
-        const standIns = classes.map((name) => `export const ${name} = standIn("${name}");`);
-        return { contents: [`import { standIn } from ${STAND_IN};`, ...standIns].join("\n") };
+        const stubs = classes.map((name) => `export const ${name} = stub("${name}");`);
+        return { contents: [`import { stub } from ${STUB};`, ...stubs].join("\n") };
       });
       build.onEnd(({ errors }) => {
         if (kept === 1 || replaced === 0 || errors.length > 0) return undefined;

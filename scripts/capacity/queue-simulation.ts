@@ -1,5 +1,5 @@
 // The queue, the event source and Stripe's limiter, event by event in virtual time: what the plan
-// says is held against it. It knows nothing of the plan's formulas.
+// says is checked against it. It knows nothing of the plan's formulas.
 
 import { backoffCeilingMs } from "../../lib/timing/backoff.ts";
 import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";

@@ -23,7 +23,7 @@ export function readLock(): Lock {
 
 /**
  * The places of the packages that have code in `dist/<name>/index.js`, by its source map: what the
- * bundler left out is not there, whoever depends on it.
+ * bundler left out is not there, whatever depends on it.
  */
 export function bundledPackages(name: string): string[] {
   const map = JSON.parse(readFileSync(join(ROOT, "dist", name, "index.js.map"), "utf8")) as {

@@ -59,7 +59,7 @@ export function checkRequest(world: World, { method, body }: Request): void {
   }
   const first = world.creates.get(messageId);
   world.creates.set(messageId, first ?? form);
-  // A record that was lost took its fingerprint with it: Stripe tells the payments apart then.
+  // A record that was lost took its fingerprint with it: Stripe distinguishes the payments then.
   if (first !== undefined && first !== form && !world.lost.has(messageId)) {
     violate(world, "what_was_sent", `two different payments for ${messageId}`);
   }

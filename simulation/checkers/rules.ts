@@ -16,7 +16,7 @@ const SAFETY = {
   what_was_sent: "Stripe is asked for exactly what the message says, and for one payment per id",
   invalid: "an invalid message never reaches Stripe",
   deduplication_window: "a message older than the deduplication window never reaches Stripe",
-  claimed_first: "only a worker that has held the claim asks Stripe for a charge",
+  claimed_first: "only a worker that has had the claim asks Stripe for a charge",
   only_owner: "only the owner of a claim completes or releases it",
   right_mode: "no request carries a key of the wrong mode",
   live_claim: "the claim of a worker that is still running is never taken over",

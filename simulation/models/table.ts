@@ -30,11 +30,11 @@ export type TableSettings = {
   now: () => number;
   /** Whether TTL deletes as soon as it may; if not, never. DynamoDB guarantees neither. */
   deletesExpired: boolean;
-  /** Told of every write before it is made. */
+  /** Called before every write. */
   onWrite?: (before: Item | undefined, after: Item | undefined) => void;
 };
 
-/** Both forms, so that whoever looks at it does not convert it again. */
+/** Both forms, so that a reader does not convert it again. */
 type Stored = { typed: TypedItem; plain: Item };
 
 export function createTable(settings: TableSettings): Table {

@@ -150,7 +150,7 @@ export function createRunner(worker: Worker): Runner {
   };
 }
 
-/** The branch of the protocol that a log line tells of. */
+/** The branch of the protocol that a log line reports. */
 function branchOf(line: Record<string, unknown>): string {
   const { decision, rule, kind, outcome, takeover, lookedUp } = line;
   const detail = rule ?? kind ?? outcome;

@@ -70,7 +70,7 @@ export const LOST_RECORDS: readonly SeededBug[] = [
   ),
   bug(
     "records an outcome without a revision",
-    "Whoever follows the outcomes cannot order them, nor tell a repeat.",
+    "A consumer of the outcomes can neither order them nor recognize a repeat.",
     TABLE,
     ", revision = :first REMOVE",
     " REMOVE",
@@ -112,7 +112,7 @@ export const LOST_RECORDS: readonly SeededBug[] = [
   ),
   bug(
     "charges with a key of the wrong mode",
-    "A test key charges nobody, and a live key in a test stage charges somebody.",
+    "A test key charges no one, and a live key in a test stage charges a customer.",
     "stripe/api-key.ts",
     "if (mode && ",
     "if (false && ",

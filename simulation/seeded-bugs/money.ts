@@ -17,7 +17,7 @@ export const MONEY: readonly SeededBug[] = [
   },
   {
     name: "takes a new idempotency key for each attempt",
-    lesson: "The key is what tells Stripe that it is the same attempt to pay.",
+    lesson: "Only the key shows Stripe that it is the same attempt to pay.",
     edits: one(
       "payments/protocol.ts",
       "idempotencyKey: claim.messageId",

@@ -38,7 +38,7 @@ export function carryOut(world: World, call: Call): Reply {
   }
 }
 
-/** Hands a reply, or a fault's stand-in for one, to the caller. */
+/** Hands a reply, or what a fault puts in its place, to the caller. */
 export function hand(world: World, call: Call, reply: Reply): void {
   forget(world, call);
   if (!call.waiting) return;

@@ -132,23 +132,23 @@ test("close to the deadline nothing new starts: the message goes back unclaimed"
   expect(await worker.record("order-1001")).toBeUndefined();
 });
 
-test("a revoked key is an operator's fault: nothing is lost, and a working key settles it", async () => {
+test("a revoked key is an operator's fault: nothing is lost, and a working key resolves it", async () => {
   let key = "sk_test_revoked";
   const dropped: string[] = [];
-  const keys = { get: async () => key, drop: (refused: string) => dropped.push(refused) };
+  const keys = { get: async () => key, drop: (rejected: string) => dropped.push(rejected) };
   const worker = await startWorker({ keys: { ...keys, drop: (k) => void keys.drop(k) } });
   worker.stripe.keys.revoke("sk_test_revoked");
 
-  const refused = await worker.deliver(payment());
+  const failed = await worker.deliver(payment());
   key = "sk_test_fresh";
-  const settled = await worker.redeliver();
+  const retried = await worker.redeliver();
 
-  expect(refused.lines[0]).toMatchObject({
+  expect(failed.lines[0]).toMatchObject({
     level: "ERROR",
     kind: "stripe_configuration",
     ConfigurationError: 1,
   });
   expect(dropped).toEqual(["sk_test_revoked"]);
-  expect(settled.lines[0]).toMatchObject({ decision: "completed" });
-  expect(JSON.stringify([...refused.lines, ...settled.lines])).not.toContain("sk_test");
+  expect(retried.lines[0]).toMatchObject({ decision: "completed" });
+  expect(JSON.stringify([...failed.lines, ...retried.lines])).not.toContain("sk_test");
 });

@@ -76,8 +76,8 @@ test("two deliveries that overlap beyond the lease charge once, and only the own
   expect(taken).toMatchObject({ status: "IN_PROGRESS", attempt: 2, leaseExpiresAt: 0 });
   expect(late.lines[0]).toMatchObject({ decision: "lease_lost" });
   expect(late.failed).toHaveLength(1);
-  const settled = await worker.redeliver();
-  expect(settled.acknowledged).toHaveLength(2);
+  const retried = await worker.redeliver();
+  expect(retried.acknowledged).toHaveLength(2);
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
   expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED", attempt: 3 });
 });
@@ -237,13 +237,13 @@ test.each(["leaseExpiresAt", "owner", "fingerprint", "attempt", "firstClaimedAt"
 
 test("a record holds what was asked for from the claim on, and when it was completed", async () => {
   const worker = await startWorker();
-  const held = holdAtStripe(worker);
+  const charge = holdAtStripe(worker);
   const delivery = worker.deliver(payment());
-  await held.seen;
+  await charge.seen;
 
   const claimed = await worker.record("order-1001");
   worker.clock.now += 1_500;
-  held.letGo();
+  charge.letGo();
   await delivery;
 
   expect(claimed).toMatchObject({ status: "IN_PROGRESS", amount: 1200, currency: "eur" });

@@ -89,7 +89,7 @@ async function prepare() {
   };
 }
 
-test("a payment is accepted, made by the worker, and told of", async () => {
+test("a payment is accepted, made by the worker, and its status reported", async () => {
   const { post, get, receive, stripe } = await prepare();
   const accepted = await post();
   expect(accepted).toEqual({
@@ -163,7 +163,7 @@ test("the message of a later retry travels with the time of the first acceptance
   }
 });
 
-test("the key with another payment is refused at the door, and never sent", async () => {
+test("the key with another payment is a 422 at the door, and never sent", async () => {
   const { post, waiting } = await prepare();
   await post();
   for (const change of [
@@ -259,7 +259,7 @@ test("two callers with one key are two payments, and neither sees the other's", 
   ).toEqual(["alice/order-1001", "bob/order-1001"]);
 });
 
-test("a table that is away promises nothing", async () => {
+test("no payment is accepted while the table is away", async () => {
   const { post, get, table, waiting } = await prepare();
   for (let attempt = 0; attempt < 6; attempt++) table.faults.add({}, { kind: "dropBefore" });
   expect((await post()).status).toBe(503);

@@ -35,7 +35,7 @@ const PAID: PaymentOutcome = {
   hash: "h1",
 };
 
-/** A table with an order over 2 of 5 on hand, unless told otherwise. */
+/** A table with an order over 2 of 5 on hand by default. */
 async function prepare({
   onHand = 5,
   orders = [ORDER],
@@ -165,7 +165,7 @@ test("an unpaid order is paid by a later success, and a paid one stays paid", as
   expect(await item("order#order-1")).toMatchObject({ status: "paid" });
 });
 
-test("after the event's record expired, the order itself still refuses a second effect", async () => {
+test("after the event's record expired, the order itself still prevents a second effect", async () => {
   const { table, apply, item } = await prepare();
   await apply();
   expect(await table.deleteExpired(NOW / 1_000 + 36 * 86_400)).toBe(1);

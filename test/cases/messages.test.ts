@@ -74,14 +74,14 @@ test.each([
   ["BabelQueue", babelQueue(undefined), "meta.id"],
   ["plain JSON", payment({ id: undefined }), "id"],
 ])(
-  "%s without the sender's id is refused, never keyed by something else",
+  "%s without the sender's id is invalid, never keyed by something else",
   async (_, body, field) => {
     const worker = await startWorker();
 
-    const refused = await worker.deliver(body);
+    const invalid = await worker.deliver(body);
 
-    expect(refused.failed).toHaveLength(1);
-    expect(refused.lines[0]).toMatchObject({ decision: "invalid", field, rule: "message_id" });
+    expect(invalid.failed).toHaveLength(1);
+    expect(invalid.lines[0]).toMatchObject({ decision: "invalid", field, rule: "message_id" });
     expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
     expect(worker.table.counts()).toEqual({});
   },
@@ -106,14 +106,14 @@ test.each([
   "-5",
   '"1200"',
   "null",
-])("the amount %s is refused and nothing is charged", async (amount) => {
+])("the amount %s is invalid and nothing is charged", async (amount) => {
   const worker = await startWorker();
   const body = JSON.stringify(payment()).replace("1200", amount);
 
-  const refused = await worker.deliver(body);
+  const invalid = await worker.deliver(body);
 
-  expect(refused.failed).toHaveLength(1);
-  expect(refused.lines[0]).toMatchObject({
+  expect(invalid.failed).toHaveLength(1);
+  expect(invalid.lines[0]).toMatchObject({
     decision: "invalid",
     message:
       "invalid: amount must be an integer in Stripe's smallest unit of the currency, from 1 to 999999999999, written in plain digits.",
@@ -125,14 +125,14 @@ test("of two amounts in one message neither is charged", async () => {
   const worker = await startWorker();
   const body = JSON.stringify(payment()).replace('"amount":1200', '"amount":500,"amount":700');
 
-  const refused = await worker.deliver(body);
+  const invalid = await worker.deliver(body);
 
-  expect(refused.lines[0]).toMatchObject({ decision: "invalid", rule: "body_json" });
+  expect(invalid.lines[0]).toMatchObject({ decision: "invalid", rule: "body_json" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
 });
 
 test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
-  "the id %j is refused at once with the rule",
+  "the id %j is invalid at once with the rule",
   async (id) => {
     const worker = await startWorker();
 
@@ -142,10 +142,10 @@ test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
     );
 
-    const refused = await worker.deliver(body);
+    const invalid = await worker.deliver(body);
 
-    expect(refused.failed).toHaveLength(1);
-    expect(refused.lines[0]).toMatchObject({
+    expect(invalid.failed).toHaveLength(1);
+    expect(invalid.lines[0]).toMatchObject({
       decision: "invalid",
       message:
         "invalid: id must be the sender's own id: 1 to 255 printable ASCII characters without spaces.",
@@ -155,10 +155,10 @@ test.each(["order-😀", "order 1", "naïve", "", "x".repeat(256), 12, null])(
   },
 );
 
-test("what is refused shows no value of the message in the log", async () => {
+test("an invalid message shows no value of its own of the message in the log", async () => {
   const worker = await startWorker();
 
-  const refused = await worker.deliver(
+  const invalid = await worker.deliver(
     payment({
       description: "4242 4242 4242 4242",
       metadata: { "4000056655665556": "x", cvc: "999" },
@@ -166,9 +166,9 @@ test("what is refused shows no value of the message in the log", async () => {
   );
 
   // A random id may hold the digits 999 by chance.
-  const log = JSON.stringify({ ...refused.lines[0], sqsMessageId: "", requestId: "" });
-  expect(refused.lines).toHaveLength(1);
-  expect(refused.lines[0]).toMatchObject({ decision: "invalid", rule: "card_number" });
+  const log = JSON.stringify({ ...invalid.lines[0], sqsMessageId: "", requestId: "" });
+  expect(invalid.lines).toHaveLength(1);
+  expect(invalid.lines[0]).toMatchObject({ decision: "invalid", rule: "card_number" });
   expect(log).not.toMatch(/4242|4000056655665556|999|cus_ada|pm_card_visa/);
 });
 

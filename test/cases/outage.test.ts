@@ -38,10 +38,10 @@ async function outlast(random: () => number) {
     deletesExpired: true,
   });
   const model = createStripe({ now, prunesKeys: true });
-  let refused = 0;
+  let rejected = 0;
   const stripe = await serve((request) => {
     if (now() >= START + OUTAGE_MS) return model.receive(request)();
-    refused += 1;
+    rejected += 1;
     return { status: 503, body: '{"error":{"type":"api_error","message":"Unavailable"}}' };
   });
   onTestFinished(stripe.stop);
@@ -104,7 +104,7 @@ async function outlast(random: () => number) {
   }
 
   return {
-    refused,
+    rejected,
     places: new Set(queue.messages.map(({ place }) => place)),
     charged: model.intents.map(({ metadata }) => metadata["message_id"]),
     outcomes: table.items().map((record) => record["status"]),
@@ -118,13 +118,13 @@ test.each([
 ])(
   "an hour of Stripe's 503 sends no message to the dead-letter queue and doubles none, with %s waits",
   async (_waits, random) => {
-    const { refused, places, charged, outcomes } = await outlast(random);
+    const { rejected, places, charged, outcomes } = await outlast(random);
 
     expect(places).toEqual(new Set(["acknowledged"]));
     expect(charged).toHaveLength(MESSAGES);
     expect(new Set(charged).size).toBe(MESSAGES);
     expect(outcomes).toEqual(Array(MESSAGES).fill("COMPLETED"));
     // The outage was felt: every message tried several times before it was over.
-    expect(refused).toBeGreaterThanOrEqual(5 * MESSAGES);
+    expect(rejected).toBeGreaterThanOrEqual(5 * MESSAGES);
   },
 );

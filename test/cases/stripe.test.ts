@@ -57,11 +57,11 @@ test("409 idempotency_key_in_use is transient, not a decline: the same key charg
   worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "idempotency_key_in_use" });
 
   const inUse = await worker.deliver(payment());
-  const settled = await worker.redeliver();
+  const retried = await worker.redeliver();
 
   expect(inUse.lines[0]).toMatchObject({ decision: "transient", kind: "stripe_key_in_use" });
   expect(inUse.failed).toHaveLength(1);
-  expect(settled.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
+  expect(retried.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   const keys = worker.stripe.ledger.requests().map((request) => request.idempotencyKey);
   expect(keys).toEqual(["order-1001", "order-1001"]);
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
@@ -105,10 +105,10 @@ test("a slow Stripe call is ended by its own timeout, and the same key finds the
   worker.stripe.faults.add({ method: "POST" }, { kind: "delayAfter", ms: 3_000 });
 
   const slow = await worker.deliver(payment());
-  const settled = await worker.redeliver();
+  const retried = await worker.redeliver();
 
   expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(settled.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
+  expect(retried.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 2, replayed: 1, charges: 1 });
 });
 
@@ -117,10 +117,10 @@ test("a body that trickles for longer than the timeout is ended by it too", asyn
   worker.stripe.faults.add({ method: "POST" }, { kind: "slowBody", ms: 3_000 });
 
   const slow = await worker.deliver(payment());
-  const settled = await worker.redeliver();
+  const retried = await worker.redeliver();
 
   expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(settled.lines[0]).toMatchObject({ decision: "completed" });
+  expect(retried.lines[0]).toMatchObject({ decision: "completed" });
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 

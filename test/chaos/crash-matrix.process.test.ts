@@ -30,7 +30,7 @@ test("there is a row for ten points, both sides of each and four overlaps", () =
   expect(new Set(ROWS.map((row) => JSON.stringify(row))).size).toBe(80);
 });
 
-test("a worker that is killed costs no second charge and loses no payment, whoever comes between", async () => {
+test("a worker that is killed costs no second charge and loses no payment, whichever delivery comes between", async () => {
   const rows = [
     rowOf("cold start", "before", "during"),
     rowOf("Stripe create", "after", "during"),
@@ -71,7 +71,7 @@ test.each<[string, Partial<RowResult>]>([
   expect(isRight({ ...RIGHT, ...change })).toBe(false);
 });
 
-test("the table has a line for each row, and the last line tells a violation from a row that shows nothing", () => {
+test("the table has a line for each row, and the last line distinguishes a violation from a row that shows nothing", () => {
   const doubled: RowResult = { ...RIGHT, row: rowOf("delete", "after", "during"), charges: 2 };
   const missed: RowResult = { ...RIGHT, kills: 0, missed: "the point was not reached" };
 

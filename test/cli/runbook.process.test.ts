@@ -256,12 +256,12 @@ const SCENARIOS: Record<string, Scenario> = {
       );
       await send("order-1");
       await until(() => charges("order-1") === 1);
-      const held = async () => Number((await record("order-1"))?.["leaseExpiresAt"]) > Date.now();
+      const leased = async () => Number((await record("order-1"))?.["leaseExpiresAt"]) > Date.now();
       stack.queue.faults.add(
         { operation: "ReceiveMessage", queue: "payments", times: Infinity },
         { kind: "refuse", status: 503, code: "ServiceUnavailable", message: "away" },
       );
-      await until(async () => !(await held()));
+      await until(async () => !(await leased()));
       lost.remove();
       await run("npm run payments -- reconcile --since 24h", /order-1 +not recorded/);
       await run(

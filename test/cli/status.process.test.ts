@@ -130,7 +130,7 @@ test.concurrent("status shows the last error, Stripe's request id, where the mes
   );
 });
 
-test.concurrent("status --stripe distinguishes an outage from a refused key, shows the record in both, and exits 3", async ({
+test.concurrent("status --stripe distinguishes an outage from a rejected key, shows the record in both, and exits 3", async ({
   onTestFinished,
 }) => {
   const operator = await startOperator({}, onTestFinished);
@@ -141,17 +141,17 @@ test.concurrent("status --stripe distinguishes an outage from a refused key, sho
   const unavailable = await operator.payments("status", "order-1", "--stripe");
   outage.remove();
   operator.stack.stripe.keys.revoke("sk_test_local");
-  const refused = await operator.payments("status", "order-1", "--stripe");
+  const rejected = await operator.payments("status", "order-1", "--stripe");
 
   expect(unavailable.stdout).toContain("succeeded, by attempt 1");
   expect(unavailable.stdout).toContain(
     "Stripe is not available, so this is the record alone: Sorry!",
   );
-  expect(refused.stdout).toContain("succeeded, by attempt 1");
-  expect(refused.stdout).toContain(
-    "Stripe refused the call, so this is the record alone: Expired API Key",
+  expect(rejected.stdout).toContain("succeeded, by attempt 1");
+  expect(rejected.stdout).toContain(
+    "Stripe did not accept the call, so this is the record alone: Expired API Key",
   );
-  expect([unavailable.code, refused.code]).toEqual([3, 3]);
+  expect([unavailable.code, rejected.code]).toEqual([3, 3]);
 });
 
 test.concurrent("status finds a charge that is not recorded, and exits 3", async ({

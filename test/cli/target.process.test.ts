@@ -151,5 +151,5 @@ test("what AWS answers with an error is one sentence and no stack trace", async 
   const { code, stderr } = await operator.payments("status", "order-1");
 
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^AWS refused the call: ResourceNotFoundException: .+\n$/);
+  expect(stderr).toMatch(/^AWS did not accept the call: ResourceNotFoundException: .+\n$/);
 });

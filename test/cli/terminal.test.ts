@@ -106,7 +106,7 @@ test.each([
 });
 
 test.each(["yesterday", "7", "2026-13-01", "2026-11-01T06:00:00"])(
-  "--since %s is refused",
+  "--since %s is not accepted",
   (text) => {
     expect(() => readInstant("--since", text, 0)).toThrow("--since must be like 90m, 24h, 7d,");
   },

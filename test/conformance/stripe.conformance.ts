@@ -69,7 +69,7 @@ describe("stripe-mock", () => {
     expect(await charges().find(query, 10_000)).toEqual({ kind: "none" });
   });
 
-  test("refuses a create with a field that Stripe does not have, or of another type", async () => {
+  test("rejects a create with a field that Stripe does not have, or of another type", async () => {
     const unknown = { ...FULL, tip: 100 };
     const fraction = { ...FULL, amount: 78.4 };
 

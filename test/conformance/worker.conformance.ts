@@ -52,7 +52,7 @@ test.each([
   ["moto", "moto"],
   ["ministack", "ElasticMQ"],
 ] as const)(
-  "the worker keeps its promise with the table of %s and the queue of %s",
+  "the worker keeps its guarantee with the table of %s and the queue of %s",
   async (tableOf, queueOf) => {
     // Prepare: a repeat, a decline, a conflict, a malformed message, and a worker that dies.
     const [tableServer, queueServer, stripe] = await Promise.all([

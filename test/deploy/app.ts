@@ -49,7 +49,7 @@ for (const { node, queue, function: handler } of [worker, second]) {
   );
 }
 
-// The emulator refuses alarms on formulas: a plain metric stands in for each.
+// The emulator rejects alarms on formulas: a plain metric replaces each.
 for (const alarm of stack.node.findAll().filter((node) => node instanceof CfnAlarm)) {
   if (alarm.metrics === undefined) continue;
   alarm.metrics = undefined;

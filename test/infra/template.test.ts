@@ -162,7 +162,7 @@ test("an existing secret is used, with its own key, and none is created", () => 
   });
 });
 
-test("with RETAIN, everything that holds data outlives the stack and the table refuses deletion", () => {
+test("with RETAIN, everything that holds data outlives the stack and the table is protected from deletion", () => {
   const retained = templateOf(() => ({ removalPolicy: RemovalPolicy.RETAIN }));
 
   const resources = Object.values<{ Type: string; DeletionPolicy?: string }>(

@@ -83,15 +83,15 @@ test("entries fail one by one in an answer that is a 200", async () => {
   expect((await put(ENTRY)).FailedEntryCount).toBe(0);
 });
 
-test("what the queue refuses goes to the target's dead-letter queue", async () => {
-  const refused: string[] = [];
+test("what the queue rejects goes to the target's dead-letter queue", async () => {
+  const rejected: string[] = [];
   const { server, put } = await started(async (queue) => {
-    refused.push(queue);
+    rejected.push(queue);
     if (queue === "orders") throw new Error("AccessDenied");
   });
   await put(ENTRY);
   await server.bus.idle();
-  expect(refused).toEqual(["orders", "orders", "orders", "orders-target-dlq"]);
+  expect(rejected).toEqual(["orders", "orders", "orders", "orders-target-dlq"]);
 });
 
 test("11 entries are too many", async () => {

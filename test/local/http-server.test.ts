@@ -158,7 +158,7 @@ test("a fault hits only the requests that match all of its conditions", async ()
   expect([fault.happened(), never.happened(), odd.happened()]).toEqual([1, 0, 0]);
 });
 
-test("a fault happens as often as it was told to: once, so many times, or until it is removed", async () => {
+test("a fault happens once, a given number of times, or until it is removed", async () => {
   const { server, send } = await started();
   const drop = { kind: "dropBefore" } as const;
   const once = server.faults.add({ id: "once" }, drop);

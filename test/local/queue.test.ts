@@ -26,7 +26,7 @@ const send = (QueueUrl: string, MessageBody: string) =>
 
 const bodies = (messages: { body: string }[]) => messages.map(({ body }) => body);
 
-test("createQueues makes a queue and its dead-letter queue as it was told", async () => {
+test("createQueues makes a queue and its dead-letter queue with the settings it was given", async () => {
   const { queue, client } = await startedQueue();
 
   const made = await queue.createQueues({
@@ -131,7 +131,7 @@ test("looking at a queue that does not exist says what to do", async () => {
   );
 });
 
-test("a receipt handle that was never given out is refused", async () => {
+test("a receipt handle that was never given out is invalid", async () => {
   const { queueUrl, client } = await startedQueue();
   const invented = { QueueUrl: queueUrl, ReceiptHandle: "invented" };
 
@@ -140,15 +140,15 @@ test("a receipt handle that was never given out is refused", async () => {
     client.send(new ChangeMessageVisibilityCommand({ ...invented, VisibilityTimeout: 5 })),
   );
 
-  const refused = {
+  const invalid = {
     name: "ReceiptHandleIsInvalid",
     message: 'The input receipt handle "invented" is not a valid receipt handle.',
   };
-  expect(deleted).toMatchObject(refused);
-  expect(changed).toMatchObject(refused);
+  expect(deleted).toMatchObject(invalid);
+  expect(changed).toMatchObject(invalid);
 });
 
-test("a receipt handle of another queue is refused, and its message stays", async () => {
+test("a receipt handle of another queue is invalid, and its message stays", async () => {
   const { queue, queueUrl, dlqUrl, client } = await startedQueue();
   await client.send(send(queueUrl, "hello"));
   const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
@@ -162,13 +162,13 @@ test("a receipt handle of another queue is refused, and its message stays", asyn
   expect(bodies(await queue.messages(queueUrl))).toEqual(["hello"]);
 });
 
-test("in a batch only the entries with an invented receipt handle are refused", async () => {
+test("in a batch only the entries with an invented receipt handle fail", async () => {
   const { queue, queueUrl, client } = await startedQueue();
   await client.send(send(queueUrl, "hello"));
   const { Messages } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
   const good = { Id: "good", ReceiptHandle: Messages?.[0]?.ReceiptHandle };
   const bad = { Id: "bad", ReceiptHandle: "invented" };
-  const refused = {
+  const invalid = {
     Id: "bad",
     SenderFault: true,
     Code: "ReceiptHandleIsInvalid",
@@ -192,14 +192,14 @@ test("in a batch only the entries with an invented receipt handle are refused", 
     new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: [bad, good] }),
   );
 
-  expect(changed).toMatchObject({ Successful: [{ Id: "good" }], Failed: [refused] });
-  expect(none).toMatchObject({ Successful: [], Failed: [refused] });
+  expect(changed).toMatchObject({ Successful: [{ Id: "good" }], Failed: [invalid] });
+  expect(none).toMatchObject({ Successful: [], Failed: [invalid] });
   expect(before).toEqual(["hello"]);
-  expect(deleted).toMatchObject({ Successful: [{ Id: "good" }], Failed: [refused] });
+  expect(deleted).toMatchObject({ Successful: [{ Id: "good" }], Failed: [invalid] });
   expect(await queue.messages(queueUrl)).toEqual([]);
 });
 
-test("the log tells each request's action, queue, messages and how it ended", async () => {
+test("the log has each request's action, queue, messages and how it ended", async () => {
   const { queue, queueUrl, client } = await startedQueue();
   const startedMs = Date.now();
 

@@ -78,7 +78,7 @@ test("a redriven message is a new message with the same body and attributes", as
   expect(await queue.messages(dlqUrl)).toEqual([]);
 });
 
-test("a task that is done tells what it did, without a handle and without a destination", async () => {
+test("a task that is done reports what it did, without a handle and without a destination", async () => {
   const { queueUrl, dlqArn, client } = await startedQueue();
   await sendToDie(client, queueUrl, ["a", "b"]);
   const startedMs = Date.now();

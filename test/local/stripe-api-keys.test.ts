@@ -53,7 +53,7 @@ test.for([
 test.for([{}, { authorization: "Digest sk_test_local" }, { authorization: "Bearer" }] as Record<
   string,
   string
->[])("a request with %o has no key: it gets 401 and is told how to send one", async (headers) => {
+>[])("a request with %o has no key: it gets 401 and how to send one", async (headers) => {
   const { server } = await startedStripe();
   const response = await fetch(`${server.url}/v1/payment_intents`, { headers });
 

@@ -132,9 +132,9 @@ test("the keys of two accounts do not meet, those of two API keys of one account
 test("while a request is in flight, the same key gets 409 idempotency_key_in_use", async () => {
   const { server, stripe } = await startedStripe();
   const gate = Promise.withResolvers<void>();
-  const held = server.faults.add({}, { kind: "hook", at: "received", run: () => gate.promise });
+  const blocked = server.faults.add({}, { kind: "hook", at: "received", run: () => gate.promise });
   const first = stripe.paymentIntents.create(payment(), { idempotencyKey: "m-1" });
-  await expect.poll(held.happened).toBe(1);
+  await expect.poll(blocked.happened).toBe(1);
 
   const second = await failureOf(
     stripe.paymentIntents.create(payment(), { idempotencyKey: "m-1" }),
@@ -154,7 +154,7 @@ test("while a request is in flight, the same key gets 409 idempotency_key_in_use
   expect(server.ledger.charges()).toHaveLength(1);
 });
 
-test("a request that was refused for its parameters leaves the key free", async () => {
+test("a request that was rejected for its parameters leaves the key free", async () => {
   const { server, stripe } = await startedStripe();
   await failureOf(stripe.paymentIntents.create(payment({ amount: 1 }), { idempotencyKey: "m-1" }));
 
@@ -181,17 +181,17 @@ test.for([
   expect(intent.lastResponse.headers).not.toHaveProperty("idempotent-replayed");
 });
 
-test("a key of 255 characters is taken and one of 256 is refused", async () => {
+test("a key of 255 characters is taken and one of 256 is rejected", async () => {
   const { server, stripe } = await startedStripe();
   const longest = "k".repeat(255);
 
   const taken = await stripe.paymentIntents.create(payment(), { idempotencyKey: longest });
-  const refused = await failureOf(
+  const rejected = await failureOf(
     stripe.paymentIntents.create(payment(), { idempotencyKey: `${longest}k` }),
   );
 
   expect(taken.status).toBe("succeeded");
-  expect(refused).toMatchObject({ type: "StripeInvalidRequestError", statusCode: 400 });
+  expect(rejected).toMatchObject({ type: "StripeInvalidRequestError", statusCode: 400 });
   expect(server.ledger.charges()).toHaveLength(1);
 });
 

@@ -110,7 +110,7 @@ test.for([
   [{ created: { since: 1 } }, "created[since]", "Received unknown parameter: created[since]"],
   [{ status: "succeeded" }, "status", "Received unknown parameter: status"],
   [{ starting_after: "pi_gone" }, "starting_after", "No such payment_intent: 'pi_gone'"],
-] as const)("a list with %o is refused", async ([params, param, message]) => {
+] as const)("a list with %o is rejected", async ([params, param, message]) => {
   const { stripe } = await startedStripe();
 
   const error = await failureOf(

@@ -134,9 +134,9 @@ const dashboardMethods =
   "redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and " +
   "`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.";
 
-type Refusal = { code?: string | undefined; param?: string | undefined; message: string };
+type Rejection = { code?: string | undefined; param?: string | undefined; message: string };
 
-const refusals: [string, Record<string, unknown>, Refusal][] = [
+const rejections: [string, Record<string, unknown>, Rejection][] = [
   [
     "no amount",
     { amount: undefined },
@@ -227,7 +227,7 @@ const refusals: [string, Record<string, unknown>, Refusal][] = [
       ["isk", 5_050, 100],
       ["ugx", 550, 100],
     ] as const
-  ).map(([currency, amount, step]): [string, Record<string, unknown>, Refusal] => [
+  ).map(([currency, amount, step]): [string, Record<string, unknown>, Rejection] => [
     `${amount} ${currency}`,
     { amount, currency },
     {
@@ -352,9 +352,9 @@ const refusals: [string, Record<string, unknown>, Refusal][] = [
   ],
 ];
 
-test.for(refusals)(
-  "%s is refused as Stripe words it, and nothing is made",
-  async ([, over, refusal]) => {
+test.for(rejections)(
+  "%s is rejected in Stripe's words, and nothing is made",
+  async ([, over, rejection]) => {
     const { server, stripe } = await startedStripe();
     const call = stripe.paymentIntents.create(payment(over));
 
@@ -364,10 +364,10 @@ test.for(refusals)(
       type: "StripeInvalidRequestError",
       rawType: "invalid_request_error",
       statusCode: 400,
-      ...refusal,
+      ...rejection,
     });
-    expect(error.code).toBe(refusal.code);
-    expect(error.param).toBe(refusal.param);
+    expect(error.code).toBe(rejection.code);
+    expect(error.param).toBe(rejection.param);
     expect(error.requestId).toMatch(/^req_/);
     expect(error.request_log_url).toBe(
       `https://dashboard.stripe.com/test/logs/${error.requestId}?t=1772366400`,
@@ -393,7 +393,7 @@ test.for([
   expect(intent.amount).toBe(amount);
 });
 
-test("50 metadata keys are taken and 51 are refused", async () => {
+test("50 metadata keys are taken and 51 are rejected", async () => {
   const { stripe } = await startedStripe();
   const keys = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "x"]));
@@ -435,7 +435,7 @@ test("characters are counted as code points, whatever UTF-16 makes of them", asy
   expect((await failureOf(create(1))).param).toBe("description");
 });
 
-test("a metadata value of 500 characters is taken and one of 501 is refused", async () => {
+test("a metadata value of 500 characters is taken and one of 501 is rejected", async () => {
   const { stripe } = await startedStripe();
 
   const intent = await stripe.paymentIntents.create(payment({ metadata: { a: "x".repeat(500) } }));
@@ -447,7 +447,7 @@ test("a metadata value of 500 characters is taken and one of 501 is refused", as
   expect(error).toMatchObject({ statusCode: 400, param: "metadata[a]" });
 });
 
-test("an unknown currency is refused with the list of those that Stripe takes", async () => {
+test("an unknown currency is rejected with the list of those that Stripe takes", async () => {
   const { stripe } = await startedStripe();
   const error = await failureOf(stripe.paymentIntents.create(payment({ currency: "euro" })));
 

@@ -102,7 +102,7 @@ test.for([
   "metadata['message_id']>'m-1'",
   "status>'a'",
   "amount:'many'",
-])("the query '%s' is refused", async (query) => {
+])("the query '%s' is rejected", async (query) => {
   const { stripe } = await startedStripe();
 
   const error = await failureOf(stripe.paymentIntents.search({ query }));

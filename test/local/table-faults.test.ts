@@ -14,7 +14,7 @@ const put = (owner = "a", messageId = "m-1") =>
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
   });
 
-test("the log tells what was dropped from what was applied", async () => {
+test("the log distinguishes what was dropped from what was applied", async () => {
   const { table, client } = await startedTable();
   table.faults.add({ operation: "PutItem" }, { kind: "dropBefore" });
   table.faults.add({ messageId: "m-1" }, { kind: "dropAfter" });

@@ -372,7 +372,7 @@ test("a table is created once, described, listed and deleted", async () => {
   });
 });
 
-test("TTL is on or off as it was set, and tells its attribute", async () => {
+test("TTL is on or off as it was set, and names its attribute", async () => {
   const { table, client } = await startedTable();
   const status = async () =>
     (await client.send(new DescribeTimeToLiveCommand({ TableName }))).TimeToLiveDescription;
@@ -441,7 +441,7 @@ test("the TTL deleter takes what has expired in seconds and nothing else", async
   expect(await table.deleteExpired(NOW_S + 86_401)).toBe(1);
 });
 
-test("the log tells each request's operation, table, message id, update and how it ended", async () => {
+test("the log has each request's operation, table, message id, update and how it ended", async () => {
   const { table, client } = await startedTable();
   const claim = new PutCommand({
     TableName,
@@ -473,7 +473,7 @@ test("the log tells each request's operation, table, message id, update and how 
   expect(table.counts()).toEqual({ PutItem: 2, GetItem: 1, UpdateItem: 1 });
 });
 
-test("an operation that the table does not have, and a body that is not JSON, are refused", async () => {
+test("an operation that the table does not have, and a body that is not JSON, are errors", async () => {
   const { table } = await startedTable();
   const send = async (body: string) => {
     const headers = { "x-amz-target": "DynamoDB_20120810.Nonsense" };

@@ -1,4 +1,4 @@
-// The tarball in apps of somebody else's, each with a CDK of its own. Needs the npm registry.
+// The tarball in other people's apps, each with a CDK of its own. Needs the npm registry.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

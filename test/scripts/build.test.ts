@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { bundleFunction } from "../../scripts/build.ts";
 import { LEAVE_OUT } from "../../scripts/build/leave-out.ts";
 import { defaultProvider } from "../../scripts/build/no-credential-providers.ts";
-import { standIn } from "../../scripts/build/stripe-stand-in.ts";
+import { stub } from "../../scripts/build/stripe-stand-in.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -41,14 +41,14 @@ test("a build that does not find Stripe's PaymentIntents fails", async () => {
 });
 
 test("a Stripe resource that is left out says so on its first use", () => {
-  const StandIn = standIn("RefundResource");
-  const refunds = Reflect.construct(StandIn, []) as { create: unknown };
+  const Stub = stub("RefundResource");
+  const refunds = Reflect.construct(Stub, []) as { create: unknown };
 
   expect(() => refunds.create).toThrow(
     "Stripe's RefundResource is left out of the bundle: see scripts/build/leave-out.ts.",
   );
 });
 
-test("an AWS client without credentials is told where they are given", () => {
+test("an AWS client without credentials reports where they are set", () => {
   expect(defaultProvider()).toThrow("made without credentials: make it in lib/aws/clients.ts");
 });

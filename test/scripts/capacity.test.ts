@@ -100,7 +100,7 @@ test("Stripe's rate for one endpoint is the first limit, long before AWS's", () 
   expect(limits[2]?.reachedAt).toBeCloseTo(1_960.8, 1);
 });
 
-test("the simulated queue carries the rate that the plan promises, and Stripe never answers 429", () => {
+test("the simulated queue carries the rate that the plan states, and Stripe never answers 429", () => {
   const load = { ...STRIPE_DEFAULT, duplicates: 0, retries: 0 };
   const plan = planFor(load);
 
@@ -135,7 +135,7 @@ test("ten thousand payments at once drain at the sustained rate, none throttled 
   expect(10_000 / outcome.rate).toBeCloseTo(553.2, 0); // seconds
 });
 
-test("with twenty times the concurrency Stripe refuses, and the backoff still loses no payment", () => {
+test("with twenty times the concurrency Stripe answers 429, and the backoff still loses no payment", () => {
   const plan = { ...planFor(STRIPE_DEFAULT), concurrency: 40 };
 
   const outcome = run(
@@ -206,7 +206,7 @@ test("docs/scale.md says what the plan says", () => {
   ]);
 });
 
-test("npm run capacity answers with the settings and the first limit, and refuses nonsense", async () => {
+test("npm run capacity answers with the settings and the first limit, and rejects nonsense", async () => {
   const script = fileURLToPath(new URL("../../scripts/capacity.ts", import.meta.url));
   const capacity = (...args: string[]) => promisify(execFile)(process.execPath, [script, ...args]);
 

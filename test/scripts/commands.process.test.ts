@@ -102,7 +102,7 @@ test.each<[string, string[], string]>([
   expect(stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("an event that is not from SQS is refused", async () => {
+test("an event that is not from SQS is not accepted", async () => {
   const { folder, run } = prepare();
   writeFileSync(join(folder, "event.json"), '{"detail":{}}');
 
@@ -185,7 +185,7 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   expect(existsSync(join(folder, ".local", "stack.json"))).toBe(false);
 });
 
-test("of two starts at once one has the folder, and the other refuses and leaves its file alone", async () => {
+test("of two starts at once one has the folder, and the other exits and leaves its file alone", async () => {
   const { folder, start } = prepare();
   const starts = [start("scripts/start.ts"), start("scripts/start.ts")];
 

@@ -35,7 +35,7 @@ test("a code stands for its schedule", () => {
 });
 
 test.each(["", "one-message", "one-message:1:x", "no-such-scenario:1:0"])(
-  "%j is refused as a code",
+  "%j is not accepted as a code",
   (code) => {
     expect(() => scheduleOf(code)).toThrow("is not the code of a schedule");
   },

@@ -3,7 +3,7 @@
 import type { SQSEvent, SQSMessageAttributes, SQSRecord } from "aws-lambda";
 
 export type Sent = {
-  /** Told apart by this: `sqs-a` with the receipt `handle-a`. */
+  /** Distinguishes them: `sqs-a` with the receipt `handle-a`. */
   name: string;
   body: string;
   receiveCount?: number;

@@ -70,7 +70,7 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
     },
   },
   {
-    name: "the system attributes tell the receive count and when a message was sent and received",
+    name: "the system attributes report the receive count and when a message was sent and received",
     source: `${API}/API_ReceiveMessage.html`,
     async run(queue) {
       const before = Date.now();
@@ -190,7 +190,7 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
     },
   },
   {
-    name: "the attributes tell how many messages are visible and how many in flight",
+    name: "the attributes report how many messages are visible and how many in flight",
     source: `${API}/API_GetQueueAttributes.html`,
     async run(queue) {
       await send(queue, "one");

@@ -1,4 +1,4 @@
-// A server of somebody else, as a child process on a port that it chose itself.
+// An independent server, as a child process on a port that it chose itself.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// stripe-mock (Go): Stripe's own server that answers from Stripe's OpenAPI description and refuses
+// stripe-mock (Go): Stripe's own server that answers from Stripe's OpenAPI description and rejects
 // what the description does not allow. It keeps no state.
 
 import { readFileSync } from "node:fs";

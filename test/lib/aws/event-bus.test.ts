@@ -39,7 +39,7 @@ test("an event goes out as the detail, under its type and time", async () => {
   });
 });
 
-test("entries that failed in a 200 are told from those that went out", async () => {
+test("entries that failed in a 200 are distinguished from those that went out", async () => {
   mock.on(PutEventsCommand).resolves({
     FailedEntryCount: 2,
     Entries: [{ EventId: "1" }, { ErrorCode: "ThrottlingException" }, {}],

@@ -24,7 +24,7 @@ test.each([
   ["a b", "idempotency-key-invalid"],
   ["order-\u{1F600}", "idempotency-key-invalid"],
   ["x".repeat(256), "idempotency-key-invalid"],
-])("the header %j is refused as %s", (header, problem) => {
+])("the header %j is not accepted: %s", (header, problem) => {
   expect(readMessageId(header)).toMatchObject({ problem });
 });
 

@@ -85,7 +85,7 @@ test.each<[DeliveryResult, ReturnType<typeof dispositionOf>]>([
   ],
   [{ decision: "lease_lost" }, { kind: "backoff" }],
   [{ decision: "not_started" }, { kind: "backoff" }],
-])("%j is told to SQS as %j", (result, disposition) => {
+])("%j is the disposition %j for SQS", (result, disposition) => {
   expect(dispositionOf(result)).toEqual(disposition);
 });
 

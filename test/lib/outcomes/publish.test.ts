@@ -90,7 +90,7 @@ test.each<[string, Partial<RecordChange>]>([
   expect(decisions).toEqual(["unchanged"]);
 });
 
-test("entries that the bus refuses fail alone, and the checkpoint is the lowest of them", async () => {
+test("entries that the bus rejects fail alone, and the checkpoint is the lowest of them", async () => {
   const changes = [
     completed("1", "a"),
     completed("2", "b"),

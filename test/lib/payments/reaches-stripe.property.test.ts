@@ -1,5 +1,5 @@
 // From a queue's body to the bytes on Stripe's side of the wire: nothing reaches Stripe that the
-// rules refuse, and what they allow arrives as the sender wrote it.
+// rules reject, and what they allow arrives as the sender wrote it.
 
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";

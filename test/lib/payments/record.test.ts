@@ -59,7 +59,7 @@ test.each<[string, Partial<IdempotencyRecord>, receiveCount: number, kind: strin
   ["released with a rejection, on a first receive", { lastError: REJECTED }, 1, "expired"],
   ["released with another error", { lastError: { kind: "stripe_unavailable" } }, 2, "expired"],
   ["released without an error", {}, 2, "expired"],
-  // The attempt after the rejection died: what it was told, nobody knows.
+  // The attempt after the rejection died: what Stripe answered it, nobody knows.
   ["expired after a rejection", { lastError: REJECTED, leaseExpiresAt: 1 }, 2, "expired"],
   ["running after a rejection", { lastError: REJECTED, leaseExpiresAt: NOW + 1 }, 2, "in_progress"],
 ])("a claim that is %s", (_, changes, receiveCount, kind) => {

@@ -42,7 +42,7 @@ test("the key is kept for five minutes, and read again after", async () => {
   expect([before, after]).toEqual(["rk_live_1", "rk_live_2"]);
 });
 
-test("a key that Stripe refused is read again at once", async () => {
+test("a key that Stripe rejected is read again at once", async () => {
   secrets
     .on(GetSecretValueCommand)
     .resolvesOnce({ SecretString: "rk_live_1" })
@@ -55,7 +55,7 @@ test("a key that Stripe refused is read again at once", async () => {
   expect(await keys.get()).toBe("rk_live_2");
 });
 
-test("a late refusal of the old key does not throw the new one away", async () => {
+test("a late rejection of the old key does not throw the new one away", async () => {
   secrets
     .on(GetSecretValueCommand)
     .resolvesOnce({ SecretString: "rk_live_1" })
@@ -116,7 +116,7 @@ test("while Secrets Manager does not answer, the last key serves on, and it is a
   expect(reads()).toBe(3);
 });
 
-test("a key that Stripe refused does not serve on", async () => {
+test("a key that Stripe rejected does not serve on", async () => {
   secrets
     .on(GetSecretValueCommand)
     .resolvesOnce({ SecretString: "rk_live_1" })

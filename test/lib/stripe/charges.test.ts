@@ -186,18 +186,18 @@ test("a key that cannot be had for no reason at all is a configuration error", a
   });
 });
 
-test("only a key that Stripe refused is dropped, not one that worked for another failure", async () => {
+test("only a key that Stripe rejected is dropped, not one that worked for another failure", async () => {
   const dropped: string[] = [];
   const { create, stripe } = await prepare({ ...KEYS, drop: (key) => void dropped.push(key) });
-  const refuse = async (error: "unavailable" | "unauthorized") => {
+  const failWith = async (error: "unavailable" | "unauthorized") => {
     const fault = stripe.faults.add({ method: "POST" }, { kind: "refuse", error });
     await create("order-1");
     fault.remove();
   };
 
-  await refuse("unavailable");
+  await failWith("unavailable");
   const afterFailure = [...dropped];
-  await refuse("unauthorized");
+  await failWith("unauthorized");
 
   expect(afterFailure).toEqual([]);
   expect(dropped).toEqual(["sk_test_local"]);
@@ -212,11 +212,11 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("Stripe is not told how long its answers took", async () => {
-  const told: unknown[] = [];
+test("no request tells Stripe how long its answers took", async () => {
+  const sent: unknown[] = [];
   const server = createServer((request, response) => {
-    told.push(request.headers["x-stripe-client-telemetry"]);
-    response.setHeader("request-id", "req_1"); // what stripe-node tells the time of
+    sent.push(request.headers["x-stripe-client-telemetry"]);
+    response.setHeader("request-id", "req_1"); // what stripe-node reports the time of
     response.end('{"id":"pi_1","object":"payment_intent","status":"succeeded"}');
   });
   const port = await listen(server);
@@ -225,9 +225,9 @@ test("Stripe is not told how long its answers took", async () => {
   const options = { idempotencyKey: "x", timeoutMs: 5_000 };
 
   await charges.create(params("x"), options);
-  await charges.create(params("x"), options); // telemetry tells of the request before
+  await charges.create(params("x"), options); // telemetry is about the request before
 
-  expect(told).toEqual([undefined, undefined]);
+  expect(sent).toEqual([undefined, undefined]);
 });
 
 test("an https address is spoken to in TLS, never in plain text", async () => {

@@ -235,7 +235,7 @@ test.each(edges)("%j keeps its rule at the edge, and %j breaks it", (kept, broke
   expect(violations({ ...TIMINGS, ...broken })).toContain(sentence);
 });
 
-test("a function with less concurrency than its event source is refused", () => {
+test("a function with less concurrency than its event source is invalid", () => {
   const sentences = violations({
     ...TIMINGS,
     eventSourceConcurrency: 5,
