@@ -46,8 +46,9 @@ export type QueueTrigger = QueueSourceSettings & {
 export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision" | "kill"> & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
-  /** Where it is reached, when its trigger is HTTP. */
+  /** Where it is reached, when its trigger is HTTP, and what happens to requests there. */
   url?: string;
+  faults?: FunctionUrl["faults"];
   idle: EventSource["idle"];
   /** Takes no more events, gives invocations in flight `graceMs` (5,000) to end, kills the rest. */
   stop(graceMs?: number): Promise<void>;
@@ -95,7 +96,7 @@ export async function hostBehindUrl(
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);
   made.resolve(lambda);
   const source = { idle: async () => {}, stop: () => front.stop() };
-  return { ...host(lambda, env, source), url: front.url };
+  return { ...host(lambda, env, source), url: front.url, faults: front.faults };
 }
 
 function host(

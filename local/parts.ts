@@ -2,7 +2,8 @@
 import { fileURLToPath } from "node:url";
 
 import type { FunctionSpec, StreamTrigger, UrlTrigger } from "./hosted-function.ts";
-import { LOCAL_WORKER } from "./payment-worker.ts";
+import { LOCAL_WORKER, paymentWorker } from "./payment-worker.ts";
+import type { WorkerSettings } from "./payment-worker.ts";
 
 /** The events that a webhook endpoint of a deployment is to be sent. */
 export const STRIPE_EVENTS: readonly string[] = [
@@ -19,27 +20,28 @@ export const STRIPE_EVENTS: readonly string[] = [
 const bundleOf = (name: string): string =>
   fileURLToPath(new URL(`../dist/${name}/index.js`, import.meta.url));
 
-const spec = <T extends FunctionSpec["trigger"]>(name: string, trigger: T) => ({
-  name,
-  bundle: bundleOf(name),
-  timeoutMs: LOCAL_WORKER.functionTimeoutMs,
-  env: LOCAL_WORKER.env,
-  trigger,
-});
+const spec = <T extends FunctionSpec["trigger"]>(
+  name: string,
+  { functionTimeoutMs, env }: WorkerSettings,
+  trigger: T,
+) => ({ name, bundle: bundleOf(name), timeoutMs: functionTimeoutMs, env, trigger });
 
-const queueTrigger = (queue: string) => ({
+const queueTrigger = (queue: string, settings: WorkerSettings) => ({
   type: "queue" as const,
   queue,
-  visibilityTimeoutSeconds: LOCAL_WORKER.visibilityTimeoutSeconds,
-  maxReceiveCount: LOCAL_WORKER.maxReceiveCount,
-  batchSize: LOCAL_WORKER.batchSize,
-  batchWindowSeconds: 0,
-  concurrency: LOCAL_WORKER.concurrency,
+  visibilityTimeoutSeconds: settings.visibilityTimeoutSeconds,
+  maxReceiveCount: settings.maxReceiveCount,
+  batchSize: settings.batchSize,
+  batchWindowSeconds: settings.batchWindowSeconds,
+  concurrency: settings.concurrency,
 });
 
 /** Publishes outcome events from the records table's stream. */
-export const outcomePublisher = (settings: Partial<StreamTrigger> = {}) =>
-  spec("outcome-publisher", {
+export const outcomePublisher = (
+  settings: Partial<StreamTrigger> = {},
+  around: WorkerSettings = LOCAL_WORKER,
+) =>
+  spec("outcome-publisher", around, {
     type: "stream",
     batchSize: 10,
     retryAttempts: 20,
@@ -50,19 +52,48 @@ export const outcomePublisher = (settings: Partial<StreamTrigger> = {}) =>
   } satisfies StreamTrigger);
 
 /** Takes Stripe's events at an address of its own. */
-export const stripeWebhook = (settings: Partial<UrlTrigger> = {}) =>
-  spec("stripe-webhook", {
+export const stripeWebhook = (
+  settings: Partial<UrlTrigger> = {},
+  around: WorkerSettings = LOCAL_WORKER,
+) =>
+  spec("stripe-webhook", around, {
     type: "url",
     stripeEvents: STRIPE_EVENTS,
     ...settings,
   } satisfies UrlTrigger);
 
+// An event that comes before its record waits for a killed worker's visibility timeout, by its
+// backoff of seconds.
+const EARLY_RECEIVES = 40;
+
 /** Moves recorded outcomes forward. */
-export const paymentFinalizer = () => spec("payment-finalizer", queueTrigger("stripe-events"));
+export const paymentFinalizer = (around: WorkerSettings = LOCAL_WORKER) =>
+  spec("payment-finalizer", around, {
+    ...queueTrigger("stripe-events", around),
+    maxReceiveCount: EARLY_RECEIVES,
+  });
 
 /** Ships what was paid. */
-export const orderFulfillment = () => spec("order-fulfillment", queueTrigger("orders"));
+export const orderFulfillment = (around: WorkerSettings = LOCAL_WORKER) =>
+  spec("order-fulfillment", around, queueTrigger("orders", around));
 
 /** The door for HTTP. */
-export const paymentApi = (settings: Partial<UrlTrigger> = {}) =>
-  spec("payment-api", { type: "url", ...settings } satisfies UrlTrigger);
+export const paymentApi = (
+  settings: Partial<UrlTrigger> = {},
+  around: WorkerSettings = LOCAL_WORKER,
+) => spec("payment-api", around, { type: "url", ...settings } satisfies UrlTrigger);
+
+/** The worker with everything around it; `ports` are those of the two addresses. */
+export function everyFunction(
+  settings: WorkerSettings = LOCAL_WORKER,
+  ports: { api?: number; webhook?: number } = {},
+): [ReturnType<typeof paymentWorker>, ...FunctionSpec[]] {
+  return [
+    paymentWorker(settings),
+    outcomePublisher({}, settings),
+    paymentFinalizer(settings),
+    orderFulfillment(settings),
+    stripeWebhook({ port: ports.webhook ?? 0 }, settings),
+    paymentApi({ port: ports.api ?? 0 }, settings),
+  ];
+}

@@ -15,8 +15,12 @@ export function createSummary(stack: Stack): () => Promise<string> {
   let deliveries = 0;
   stack.feed.subscribe(
     handle<StackEvent>({
-      "message sent": ({ body }) => void bodies.add(body),
-      invoked: ({ messages }) => void (deliveries += messages.length),
+      "message sent"({ queue, body }) {
+        if (queue === "payments") bodies.add(body);
+      },
+      invoked({ function: name, messages }) {
+        if (name === stack.worker.name) deliveries += messages.length;
+      },
     }),
   );
   const readEvidence = collectEvidence(stack);

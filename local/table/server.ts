@@ -5,12 +5,12 @@ import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import { errorReply, okReply } from "../aws-json.ts";
 import type { Reply } from "../http-exchange.ts";
 import type { Listening } from "../http-server.ts";
-import { plainItem } from "./attribute-value.ts";
+import { plainItem, typedItem } from "./attribute-value.ts";
 import type { Item } from "./attribute-value.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { DynamoDbError } from "./errors.ts";
 import { createOperations } from "./operations.ts";
-import { createStore } from "./store.ts";
+import { createStore, idOf } from "./store.ts";
 import { deleteExpired } from "./tables.ts";
 
 /** Another transaction is at the item with this partition key, or at every item of the request: a single
@@ -32,6 +32,8 @@ export type TableServer = AwsJsonServer<TableRequest, Conflict> & {
   item: (table: string, id: string) => Promise<Record<string, unknown> | undefined>;
   /** Every item as plain values. Not logged, and no fault touches it. */
   items: (table: string) => Promise<Record<string, unknown>[]>;
+  /** Puts an item of plain values. Not logged, and no fault touches it. */
+  put: (table: string, item: Record<string, unknown>) => void;
   /** The table's stream. */
   changes: (table: string) => ChangeLog;
   /** What DynamoDB's TTL deleter does some day. Resolves with how many it deleted. */
@@ -77,6 +79,12 @@ export async function startTable(
       return item && plainItem(item);
     },
     items: async (table) => [...store.table(table).items.values()].map(plainItem),
+    put(name, plain) {
+      const table = store.table(name);
+      const item = typedItem(plain);
+      const id = idOf(item, table);
+      table.write(id, table.items.get(id), item);
+    },
     changes: (table) => store.table(table).changes,
     deleteExpired: async (nowSeconds = Math.floor(now() / 1000)) =>
       deleteExpired(store, nowSeconds),
