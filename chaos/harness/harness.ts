@@ -8,12 +8,18 @@ import {
 } from "@aws-sdk/client-sqs";
 
 import type { Timings } from "../../lib/timing/payments.ts";
+import { handle } from "../../local/feed.ts";
+import type { HostedFunction } from "../../local/hosted-function.ts";
+import { everyFunction } from "../../local/parts.ts";
 import { paymentWorker } from "../../local/payment-worker.ts";
+import { openShop } from "../../local/shop.ts";
+import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack } from "../../local/stack.ts";
 import { messageBody } from "../../scripts/message-body.ts";
 import type { Operation, Shape } from "../../scripts/message-body.ts";
 import { workerSettings } from "../timings.ts";
+import { payOverHttp } from "./client.ts";
 import { followDeliveries } from "./deliveries.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { collectEvidence } from "./evidence.ts";
@@ -37,30 +43,61 @@ export type Harness = {
   sent: () => number;
   /** Sends this very body; returns SQS's id of the message. */
   send: (message: Sent) => Promise<string>;
-  /** An operator's redrive of the whole dead-letter queue; returns how many messages were moved. */
-  redrive: () => Promise<number>;
+  /** Pays by the payment API, as a client that gives up after `timeoutMs`; returns its attempts. */
+  order: (id: string, changes?: Partial<Operation>, timeoutMs?: number) => Promise<number>;
+  functionNamed: (name: string) => HostedFunction;
+  /** How many environments of a function were killed with an event. */
+  killsOf: (name: string) => number;
+  /** An operator's redrive of a whole dead-letter queue; returns how many messages were moved. */
+  redrive: (queue?: string) => Promise<number>;
   /** Moves the clocks of Stripe and of the table, and not the worker's. */
   advanceServers: (ms: number) => void;
   /** Stop the worker first, or see that it is idle. */
   verdict: () => Promise<Verdict>;
 };
 
-export async function openHarness(timings: Timings): Promise<Harness> {
+/** `scope`: the worker alone, or every function. */
+export async function openHarness(
+  timings: Timings,
+  scope: "worker" | "everything" = "worker",
+): Promise<Harness> {
   let aheadMs = 0;
+  const settings = workerSettings(timings);
   const stack = await startStack({
-    functions: [paymentWorker(workerSettings(timings))],
+    functions: scope === "worker" ? [paymentWorker(settings)] : everyFunction(settings),
     now: () => Date.now() + aheadMs,
   });
+  if (scope === "everything") openShop(stack);
   const sqs = new SQSClient({
     endpoint: stack.queue.url,
     region: "us-east-1",
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
     maxAttempts: 10, // a producer that gives up has not sent
   });
-  const { queueUrl: QueueUrl, dlqArn: SourceArn } = stack.queues;
+  const { queueUrl: QueueUrl } = stack.queues;
   const bodies = new Map<string, Sent>();
+  const accepted: string[] = [];
+  const kills = new Map<string, number>();
   let sent = 0;
-  const readEvidence = collectEvidence(stack);
+  const readEvidence = collectEvidence(stack, () => accepted);
+  const functionNamed = (name: string): HostedFunction => {
+    const found = stack.functions.find((one) => one.name === name);
+    if (!found) throw new Error(`Bug! There is no function ${name}.`);
+    return found;
+  };
+  stack.feed.subscribe(
+    handle<StackEvent>({
+      "message sent"({ queue, body }) {
+        // By the payment API: what it sends is a payment of the plain shape.
+        if (queue !== "payments" || bodies.has(body)) return;
+        const { id, amount } = JSON.parse(body) as Sent;
+        bodies.set(body, { id, amount, body });
+      },
+      "environment ended"({ function: name, how, wasBusy }) {
+        if (wasBusy && how.includes("SIGKILL")) kills.set(name, (kills.get(name) ?? 0) + 1);
+      },
+    }),
+  );
 
   return {
     stack,
@@ -79,7 +116,18 @@ export async function openHarness(timings: Timings): Promise<Harness> {
       );
       return MessageId;
     },
-    async redrive() {
+    async order(id, changes = {}, timeoutMs = 5_000) {
+      sent += 1;
+      const { id: _, sentAt: __, ...asked } = operationOf(id, changes);
+      const url = functionNamed("payment-api").url ?? "";
+      const answer = await payOverHttp(url, id, asked, { timeoutMs, attempts: 20 });
+      if (answer.accepted) accepted.push(id);
+      return answer.attempts;
+    },
+    functionNamed,
+    killsOf: (name) => kills.get(name) ?? 0,
+    async redrive(queue = "payments") {
+      const SourceArn = `arn:aws:sqs:us-east-1:000000000000:${queue}-dlq`;
       await sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
       for (;;) {
         const { Results: [newest] = [] } = await sqs.send(
@@ -100,7 +148,12 @@ export function payment(
   changes: Partial<Operation> = {},
   shape: Shape = "plain",
 ): Sent {
-  const operation = {
+  const operation = operationOf(id, changes);
+  return { id, amount: operation.amount, body: messageBody(shape, operation) };
+}
+
+function operationOf(id: string, changes: Partial<Operation>): Operation {
+  return {
     id,
     sentAt: new Date(),
     amount: 1250,
@@ -109,5 +162,4 @@ export function payment(
     paymentMethod: "pm_card_visa",
     ...changes,
   };
-  return { id, amount: operation.amount, body: messageBody(shape, operation) };
 }

@@ -2,6 +2,8 @@
 // asked.
 import type { Charge } from "../../local/stripe/ledger.ts";
 import type { PaymentIntent } from "../../local/stripe/payment-intent.ts";
+import { checkAround, NOTHING_AROUND } from "./verdict-around.ts";
+import type { Around, AroundVerdict } from "./verdict-around.ts";
 
 /** A body as it was sent; a repeat of the same string is the same one. `amount` in minor units. */
 export type Sent = { id: string; body: string; amount: number };
@@ -15,12 +17,15 @@ export type Evidence = {
   deadLetters: readonly { body: string; reason: string | undefined }[];
   /** Bodies that are still in the queue. */
   waiting: readonly string[];
+  /** Absent when the worker ran alone. */
+  around?: Around;
 };
 
 /** An idempotency record, as far as it matters here. */
 export type RecordedItem = {
   messageId: string;
   status: string;
+  revision?: number;
   outcome?: { result: string; paymentIntentId?: string; code?: string; declineCode?: string };
   lastError?: { kind: string };
 };
@@ -32,7 +37,7 @@ export type Row = {
   ends: string[];
 };
 
-export type Verdict = {
+export type Verdict = AroundVerdict & {
   /** One for each message id. */
   rows: Row[];
   charges: number;
@@ -55,6 +60,8 @@ const STATUS: { [result: string]: string } = {
   processing: "processing",
   requires_action: "requires_action",
   declined: "requires_payment_method",
+  failed: "requires_payment_method",
+  canceled: "canceled",
 };
 
 export function reachVerdict(evidence: Evidence): Verdict {
@@ -69,6 +76,7 @@ export function reachVerdict(evidence: Evidence): Verdict {
   const idsWith = (...ends: string[]): string[] =>
     rows.filter((row) => row.ends.some((end) => ends.includes(end))).map(({ id }) => id);
   return {
+    ...(evidence.around ? checkAround(evidence.around, evidence, rows) : NOTHING_AROUND),
     rows,
     charges: evidence.charges.length,
     doubled: countDoubled(evidence),
@@ -77,12 +85,19 @@ export function reachVerdict(evidence: Evidence): Verdict {
   };
 }
 
-/** At most one charge a message, none lost, and, unless the run was interrupted, none open. */
-export function isKept({ doubled, lost, open }: Verdict, interrupted = false): boolean {
-  return doubled === 0 && lost.length === 0 && (interrupted || open.length === 0);
+/**
+ * At most one charge a message, none lost, nothing wrong with what follows from it, and, unless the
+ * run was interrupted, nothing that is still to come.
+ */
+export function isKept(
+  { doubled, lost, open, wrong, missing }: Verdict,
+  interrupted = false,
+): boolean {
+  const safe = doubled === 0 && lost.length === 0 && wrong.length === 0;
+  return safe && (interrupted || (open.length === 0 && missing.length === 0));
 }
 
-function isNoOutcome(end: string): boolean {
+export function isNoOutcome(end: string): boolean {
   return end === LOST || end === OPEN || end.startsWith("dead-letter queue");
 }
 

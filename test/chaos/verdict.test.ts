@@ -40,6 +40,11 @@ test("one charge, recorded as Stripe has it, keeps the guarantee", () => {
     doubled: 0,
     lost: [],
     open: [],
+    outcomes: 0,
+    events: 0,
+    shipped: 0,
+    wrong: [],
+    missing: [],
   });
   expect(isKept(verdict)).toBe(true);
 });
@@ -92,6 +97,8 @@ test.each<[string, Partial<Evidence>, string]>([
 test.each<[object, Evidence["intents"][number]["status"], string]>([
   [{ result: "processing" }, "processing", "processing"],
   [{ result: "requires_action" }, "requires_action", "requires_action"],
+  [{ result: "failed" }, "requires_payment_method", "failed"],
+  [{ result: "canceled" }, "canceled", "canceled"],
   [
     { result: "declined", code: "card_declined", declineCode: "insufficient_funds" },
     "requires_payment_method",
