@@ -21,16 +21,85 @@ export function failForEver(harness: Harness): Promise<PlannedFault> {
   return atStripe(harness, "redriven", what, { kind: "storedErrorAfterCharge" });
 }
 
-/** SIGKILL between Stripe's charge and the record of it: the crash that doubles payments elsewhere. */
-export async function killAfterCharge({ stack, send }: Harness): Promise<PlannedFault> {
-  const id = "worker-killed";
+export const ORDER = "order-1001";
+const CLIENT_MS = 400;
+
+/**
+ * An order whose client retries, whose worker dies between Stripe's charge and the record of it (the
+ * crash that doubles payments elsewhere), and whose publisher dies before its checkpoint.
+ */
+export async function placeOrder(harness: Harness): Promise<PlannedFault[]> {
+  const { stack, order, functionNamed } = harness;
   let killed = 0;
-  atNextRequest(stack, CHARGED, { messageId: id }, () => {
-    killed += stack.worker.kill(`"${id}"`).length;
+  atNextRequest(stack, CHARGED, { messageId: ORDER }, () => {
+    killed += stack.worker.kill(`"${ORDER}"`).length;
   });
-  await send(payment(id));
-  const what = "the worker was killed after Stripe charged, before the record";
-  return { id, what, happened: () => killed };
+  let early = 0;
+  stack.feed.subscribe((event) => {
+    if (event.type !== "log" || event.function !== "payment-finalizer") return;
+    if (event.line.includes('"in_progress"') && event.line.includes(`"${ORDER}"`)) early += 1;
+  });
+  const event = `${ORDER}:1`;
+  stack.bus.faults.add(
+    { where: ({ ids }) => ids.includes(event) },
+    { kind: "hook", at: "applied", run: () => void functionNamed("outcome-publisher").kill() },
+  );
+  const door = functionNamed("payment-api").faults;
+  const late = door?.add({ method: "POST" }, { kind: "delayAfter", ms: 3 * CLIENT_MS });
+  const attempts = await order(ORDER, {}, CLIENT_MS);
+  const published = () => stack.bus.bus.published().map(({ detail }) => detail as { id: string });
+  return [
+    {
+      id: ORDER,
+      what: "the answer came too late: the client asked again with the same key",
+      happened: () => Math.min(late?.happened() ?? 0, attempts - 1),
+    },
+    {
+      id: ORDER,
+      what: "the worker was killed after Stripe charged, before the record",
+      happened: () => killed,
+    },
+    {
+      id: ORDER,
+      what: "Stripe's event came before the record, and came back later",
+      happened: () => early,
+    },
+    {
+      id: ORDER,
+      what: "the publisher was killed before its checkpoint: one more event",
+      happened: () =>
+        harness.killsOf("outcome-publisher") &&
+        published().filter(({ id }) => id === event).length - 1,
+    },
+  ];
+}
+
+const DEBIT = { paymentMethod: "pm_usBankAccount_success" };
+
+/** Two bank debits: days later one arrives and one bounces, and Stripe's events about it go wrong. */
+export async function debits({ stack, send }: Harness): Promise<PlannedFault[]> {
+  const { stripe, table, tableName } = stack;
+  const ids = ["debit-arrives", "debit-bounces"] as const;
+  for (const id of ids) await send(payment(id, DEBIT));
+  const isRecorded = async (id: string) => (await table.item(tableName, id))?.["completedAt"];
+  await until(10_000, async () => (await Promise.all(ids.map(isRecorded))).every(Boolean));
+  const intentOf = (id: string): string =>
+    stripe.paymentIntents().find(({ metadata }) => metadata["message_id"] === id)?.id ?? "";
+  const [arrives, bounces] = [intentOf(ids[0]), intentOf(ids[1])];
+  const { faults, sendings } = stripe.webhooks;
+  const replayed = faults.add({ paymentIntentId: arrives }, { kind: "duplicate" });
+  faults.add({ paymentIntentId: bounces, attempt: 1 }, { kind: "forged" });
+  if (arrives) stripe.step(arrives, "succeed");
+  if (bounces) stripe.step(bounces, "fail");
+  return [
+    { id: ids[0], what: "Stripe's event was replayed", happened: replayed.happened },
+    {
+      id: ids[1],
+      what: "an event with a forged signature was turned away",
+      happened: () =>
+        sendings().filter((one) => one.paymentIntentId === bounces && one.status === 400).length,
+    },
+  ];
 }
 
 /**

@@ -20,23 +20,27 @@ export async function runStory(
   const stored = await faults.failForEver(harness);
   await until(10_000, () => stored.happened() > 0);
 
-  announce("A payment is charged at Stripe, and its worker is killed before it can record that.");
-  const killed = await faults.killAfterCharge(harness);
+  announce("An order is paid over HTTP: its client repeats it, worker and publisher are killed.");
+  const order = await faults.placeOrder(harness);
   await until(10_000, () => deliveries.kills() > 0);
 
   announce(`${ORDINARY} ordinary payments arrive, in every shape that the worker reads.`);
   const ordinary = Array.from({ length: ORDINARY }, (_, index) =>
-    payment(`order-${index + 1}`, { amount: 1000 + index }, SHAPES[index % SHAPES.length]),
+    payment(`ordinary-${index + 1}`, { amount: 1000 + index }, SHAPES[index % SHAPES.length]),
   );
   await Promise.all(ordinary.map(send));
-  await send(payment("bank-debit", { paymentMethod: "pm_usBankAccount_processing" }));
   await until(15_000, () => ordinary.every(({ id }) => deliveries.isDone(id)));
 
   announce("The queue delivers one message to two workers at the same time.");
-  const planned = [stored, killed, await faults.deliverTwiceAtOnce(harness)];
+  const planned = [stored, ...order, await faults.deliverTwiceAtOnce(harness)];
 
   announce(
-    "Producers retry, replies get lost, Stripe fails, cards are declined, messages are invalid.",
+    "Of two bank debits one arrives days later, and one bounces: Stripe's events report it.",
+  );
+  planned.push(...(await faults.debits(harness)));
+
+  announce(
+    "Producers retry, replies get lost, Stripe fails, cards are declined, messages invalid.",
   );
   planned.push(...(await faults.mishaps(harness)));
 
