@@ -14,14 +14,13 @@ export function readsOf({ stack }: Harness): string {
   return `Requests are creates at Stripe. On top: ${reads.length - retrieved} lookups, and ${retrieved} reads after Stripe's events.`;
 }
 
-const ORDINARY = /^ordinary-/;
+const isOrdinary = (row: Row): boolean => row.id.startsWith("ordinary-") && !isWrong(row);
 
 const isWrong = ({ charges, ends }: Row): boolean =>
   charges > 1 || ends.some((end) => [LOST, SILENT, OPEN].includes(end));
 
 /** The ordinary ones share a row, unless something is wrong with one of them. */
 export function messageTable(harness: Harness, { rows }: Verdict): string {
-  const isOrdinary = (row: Row): boolean => ORDINARY.test(row.id) && !isWrong(row);
   const ordinary = rows.filter(isOrdinary);
   const lines = rows.flatMap((row) => {
     if (!isOrdinary(row)) return [{ name: row.id, of: [row] }];
