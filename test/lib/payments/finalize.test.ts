@@ -9,7 +9,8 @@ import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts
 type Result = Outcome["result"];
 
 const PAGE = readFileSync(new URL("../../../docs/design.md", import.meta.url), "utf8");
-const TABLE = PAGE.split("### Every transition of a recorded outcome\n")[1]?.split("\n\n")[1] ?? "";
+const TABLE =
+  PAGE.split("### Every transition of a recorded outcome\n")[1]?.trim().split("\n\n")[0] ?? "";
 const [HEAD = [], , ...ROWS] = TABLE.split("\n").map((line) =>
   line
     .split("|")
