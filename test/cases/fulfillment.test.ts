@@ -9,31 +9,11 @@ import { fulfill } from "../../lib/orders/fulfill.ts";
 import type { Fulfilled } from "../../lib/orders/fulfill.ts";
 import type { PaymentOutcome } from "../../lib/orders/payment-outcome.ts";
 import { startTable } from "../../local/table/server.ts";
+import { ORDER as PENDING, PAID } from "../support/orders.ts";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
 
-const ORDER = {
-  pk: "order#order-1",
-  messageId: "order-1",
-  orderId: "1",
-  status: "pending",
-  amount: 1250,
-  currency: "eur",
-  sku: "tea",
-  quantity: 2,
-};
-
-const PAID: PaymentOutcome = {
-  source: "urn:payment-worker:test",
-  id: "order-1:1",
-  messageId: "order-1",
-  revision: 1,
-  result: "succeeded",
-  paymentIntentId: "pi_1",
-  amount: 1250,
-  currency: "eur",
-  hash: "h1",
-};
+const ORDER = { pk: "order#order-1", ...PENDING };
 
 /** A table with an order over 2 of 5 on hand by default. */
 async function prepare({

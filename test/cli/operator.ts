@@ -1,6 +1,4 @@
 // A local stack and an operator, who runs the payments command in processes of its own.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,12 +16,11 @@ import type { WorkerSettings } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
-import { COMMAND_ENV } from "../support/command.ts";
+import { startCommand } from "../support/command.ts";
+import type { Finished } from "../support/command.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-
-export type Finished = { code: number | null; stdout: string; stderr: string };
 
 /** What a local stack leaves at the defaults is written out here. */
 const LOCAL = { ...timingVariables(WORKER_TIMINGS), ...LOCAL_WORKER.env };
@@ -107,20 +104,9 @@ export async function startOperator(
 
   /** Runs a program in the operator's folder, with nothing of this process's environment but the path. */
   function start(program: string, args: string[], env: Record<string, string> = {}) {
-    const child = spawn(program, args, {
-      cwd: folder,
-      env: { ...COMMAND_ENV, NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    atEnd(() => void child.kill("SIGKILL"));
-    const output = { stdout: "", stderr: "" };
-    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
-    const finished = once(child, "close").then(([code]): Finished => ({
-      code: code as number | null,
-      ...output,
-    }));
-    return { child, output, finished };
+    const started = startCommand(folder, program, args, env);
+    atEnd(() => void started.child.kill("SIGKILL"));
+    return started;
   }
   const command = (...args: string[]) =>
     start(process.execPath, [join(ROOT, "cli", "payments.cjs"), ...args]);

@@ -7,8 +7,8 @@ import { Stack } from "aws-cdk-lib";
 import { expect, test } from "vitest";
 
 import { newApp, paymentWorker } from "../infra/synth.ts";
+import type { Finished } from "../support/command.ts";
 import { BRISK, startOperator, until } from "./operator.ts";
-import type { Finished } from "./operator.ts";
 import { startSecret } from "./secrets.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -16,6 +15,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { QueueSourceSettings } from "../../local/event-source/queue-source.ts";
 import { hostOnQueue } from "../../local/hosted-function.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
+import { isListening, isRunning } from "../support/command.ts";
 
 const BUNDLE = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 const HANGING_PARENT = fileURLToPath(new URL("../fixtures/hanging-parent.ts", import.meta.url));
@@ -102,26 +102,6 @@ async function prepare(
     of: <T extends StackEvent["type"]>(type: T) =>
       events.filter((event): event is Extract<StackEvent, { type: T }> => event.type === type),
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-async function canConnect(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 function until(condition: () => boolean | Promise<boolean>, timeout = 60_000): Promise<void> {
@@ -395,10 +375,10 @@ test("an execution environment dies with its parent, even when the parent is kil
   });
   onTestFinished(() => void parent.kill("SIGKILL"));
   const [port] = (await once(createInterface(parent.stdout), "line")) as [string];
-  const couldConnect = await canConnect(Number(port));
+  const couldConnect = await isListening(`http://127.0.0.1:${port}`);
 
   parent.kill("SIGKILL");
-  await until(async () => !(await canConnect(Number(port))));
+  await until(async () => !(await isListening(`http://127.0.0.1:${port}`)));
 
   expect(couldConnect).toBe(true);
 });

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
@@ -14,6 +12,7 @@ import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Stack, StackOptions } from "../../local/stack.ts";
+import { isListening } from "../support/command.ts";
 import { TIMINGS } from "../support/timings.ts";
 
 const SCRIPTED = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
@@ -36,19 +35,6 @@ async function send(stack: Stack, script: object): Promise<void> {
   const { queueUrl: QueueUrl } = stack.queues;
   const MessageBody = JSON.stringify(script);
   await clientOf(stack).send(new SendMessageCommand({ QueueUrl, MessageBody }));
-}
-
-async function isListening(url: string): Promise<boolean> {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 test("the worker's environment points it at this stack and nowhere else", async () => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { bridgeAddress } from "../../scripts/sam/docker.ts";
 import { startOperator, until } from "../cli/operator.ts";
-import type { Finished } from "../cli/operator.ts";
+import type { Finished } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const EVENTS = join(ROOT, "events");

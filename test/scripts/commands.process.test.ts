@@ -1,19 +1,15 @@
 // The commands as a person runs them: in processes of their own.
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { COMMAND_ENV } from "../support/command.ts";
+import { isListening, isRunning, startCommand } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-
-type Finished = { code: number | null; stdout: string; stderr: string };
 
 /** A folder of its own for each test: the commands keep what they know of a running stack there. */
 function prepare() {
@@ -21,19 +17,9 @@ function prepare() {
   onTestFinished(() => rmSync(folder, { recursive: true }));
 
   function start(script: string, ...args: string[]) {
-    const child = spawn(process.execPath, [join(ROOT, script), ...args], {
-      cwd: folder,
-      env: { ...COMMAND_ENV, NO_COLOR: "1" },
-    });
-    onTestFinished(() => end(child));
-    const output = { stdout: "", stderr: "" };
-    child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
-    const finished = once(child, "close").then(([code]): Finished => ({
-      code: code as number | null,
-      ...output,
-    }));
-    return { child, output, finished };
+    const started = startCommand(folder, process.execPath, [join(ROOT, script), ...args]);
+    onTestFinished(() => end(started.child));
+    return started;
   }
 
   return { folder, start, run: (...command: [string, ...string[]]) => start(...command).finished };
@@ -48,26 +34,6 @@ async function end(child: ChildProcess): Promise<void> {
 
 function until(condition: () => boolean): Promise<void> {
   return expect.poll(condition, { timeout: 60_000, interval: 20 }).toBe(true);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-async function isListening(url: string): Promise<boolean> {
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 test.each(["chaos/demo.ts", "scripts/start.ts", "cli/payments.ts", "scripts/invoke.ts"])(

@@ -1,5 +1,53 @@
-// What a command gets of this process's environment: where programs are, and the compiled sources.
+// Commands in processes of their own, and what is left of a process.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
 
+/** What a command gets of this process's environment: where programs are, and the compiled sources. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-
 export const COMMAND_ENV = { PATH, NODE_COMPILE_CACHE };
+
+export type Finished = { code: number | null; stdout: string; stderr: string };
+
+/** Starts a program in a folder; the caller ends it. */
+export function startCommand(
+  cwd: string,
+  program: string,
+  args: string[],
+  env: Record<string, string> = {},
+) {
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...COMMAND_ENV, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => void (output.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => void (output.stderr += chunk.toString()));
+  const finished = once(child, "close").then(([code]): Finished => ({
+    code: code as number | null,
+    ...output,
+  }));
+  return { child, output, finished };
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+export async function isListening(url: string): Promise<boolean> {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -3,28 +3,7 @@ import { expect, test } from "vitest";
 import { fulfill } from "../../../lib/orders/fulfill.ts";
 import type { Canceled, Effect, Order } from "../../../lib/orders/fulfill.ts";
 import type { PaymentOutcome } from "../../../lib/orders/payment-outcome.ts";
-
-const ORDER: Order = {
-  messageId: "order-1",
-  orderId: "1",
-  status: "pending",
-  amount: 1250,
-  currency: "eur",
-  sku: "tea",
-  quantity: 2,
-};
-
-const PAID: PaymentOutcome = {
-  source: "urn:payment-worker:test",
-  id: "order-1:1",
-  messageId: "order-1",
-  revision: 1,
-  result: "succeeded",
-  paymentIntentId: "pi_1",
-  amount: 1250,
-  currency: "eur",
-  hash: "h1",
-};
+import { ORDER, PAID } from "../../support/orders.ts";
 
 const CHECK = { code: "ConditionalCheckFailed" };
 const NONE = { code: "None" };
