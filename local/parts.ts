@@ -6,7 +6,7 @@ import { LOCAL_WORKER, paymentWorker } from "./payment-worker.ts";
 import type { WorkerSettings } from "./payment-worker.ts";
 
 /** The events that a webhook endpoint of a deployment is to be sent. */
-export const STRIPE_EVENTS: readonly string[] = [
+const STRIPE_EVENTS: readonly string[] = [
   "payment_intent.succeeded",
   "payment_intent.payment_failed",
   "payment_intent.canceled",

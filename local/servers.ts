@@ -31,7 +31,7 @@ export type ServerOptions = {
 const TABLE_NAME = "payment-records";
 export const ORDERS_TABLE = "orders";
 export const OUTCOME_BUS = "payment-outcomes";
-export const STRIPE_BUS = "aws.partner/stripe.com/ed_local";
+const STRIPE_BUS = "aws.partner/stripe.com/ed_local";
 
 /**
  * Starts them with an empty table and without a queue.

@@ -39,7 +39,7 @@ const bothSides = (request: Request): Point["moments"] => ({
   after: after(request),
 });
 
-export const POINTS: readonly Point[] = [
+const POINTS: readonly Point[] = [
   {
     where: "cold start",
     coldStart: true,

@@ -10,7 +10,7 @@ import { armSingleFaults, startOutages } from "./faults.ts";
 import { startKiller } from "./killer.ts";
 import { createProducer } from "./producer.ts";
 
-export type SoakResult = {
+type SoakResult = {
   verdict: Verdict;
   deliveries: number;
   kills: number;

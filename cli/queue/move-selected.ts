@@ -15,7 +15,7 @@ import type { DeadLetter, DeadLetterQueue } from "./dead-letters.ts";
 import { peekAt } from "./peek.ts";
 import type { Peek, Received } from "./peek.ts";
 
-export type MovedSome = {
+type MovedSome = {
   moved: DeadLetter[];
   /** Sent, and still in the dead-letter queue too: harmless, and a further redrive removes it. */
   notDeleted: number;

@@ -11,7 +11,7 @@ import type { ListMessageMoveTasksResultEntry, SQSClient } from "@aws-sdk/client
 
 import { startProgress } from "../terminal/progress.ts";
 
-export type Moved = {
+type Moved = {
   /** As SQS counts: approximate. */
   moved: number;
   /** Why not everything moved; absent when all did. */

@@ -9,7 +9,7 @@ import { TableError } from "../payments/claim.ts";
 import type { IdempotencyRecord } from "../payments/record.ts";
 
 /** `standing` is undefined when there is no record, or none was asked for. */
-export type Written = "written" | { standing: IdempotencyRecord | undefined };
+type Written = "written" | { standing: IdempotencyRecord | undefined };
 
 /**
  * Each write ends within its `timeoutMs`, the SDK's retries included, or throws `TableError`.

@@ -8,7 +8,7 @@ export type HttpResponse = {
 };
 
 /** Every problem of the API: its status, and a title that is the same each time. */
-export const PROBLEMS = {
+const PROBLEMS = {
   "idempotency-key-missing": [400, "An Idempotency-Key header is required"],
   "idempotency-key-invalid": [400, "The Idempotency-Key header is not one valid key"],
   "not-found": [404, "There is no such payment"],

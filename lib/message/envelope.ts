@@ -19,7 +19,7 @@ export type Envelope = {
   whole: JsonObject;
 };
 
-export type Unwrapped = Envelope | { violation: Violation };
+type Unwrapped = Envelope | { violation: Violation };
 
 const MAX_LAYERS = 3;
 

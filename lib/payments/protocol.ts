@@ -20,7 +20,7 @@ export type ChargeAnswer =
   | { kind: "error"; error: AttemptError };
 
 /** What to look for; `since` is in epoch ms. */
-export type LookupQuery = Pick<ChargeParams, "customer" | "amount" | "currency"> & {
+type LookupQuery = Pick<ChargeParams, "customer" | "amount" | "currency"> & {
   messageId: string;
   since: number;
 };

@@ -10,7 +10,7 @@ import type { StripeKeys } from "./api-key.ts";
 import { stripeHttpClient } from "./http-client.ts";
 
 /** One call with the current key. It ends at `endsAt` (of `performance.now()`), the key included. */
-export type StripeCall = <T>(
+type StripeCall = <T>(
   endsAt: number,
   run: (stripe: Stripe, timeout: number) => Promise<T>,
 ) => Promise<{ value: T } | { answer: ChargeAnswer }>;

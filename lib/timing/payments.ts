@@ -68,7 +68,7 @@ export const DEFAULT_TIMINGS: Readonly<Timings> = {
  * The slowest delivery in ms: secret, claim, takeover, lookup and charge at Stripe, complete or
  * release, and the reserve.
  */
-export function slowestDeliveryMs(timings: WorkerTimings): number {
+function slowestDeliveryMs(timings: WorkerTimings): number {
   return 4 * timings.callTimeoutMs + 2 * timings.stripeTimeoutMs + timings.deadlineReserveMs;
 }
 

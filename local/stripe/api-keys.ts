@@ -59,7 +59,7 @@ function presentedKey(authorization = ""): string | undefined {
 }
 
 /** `sk_test_placeholder` → `sk_test_*******lder`, as in Stripe's own messages. */
-export function redactedKey(key: string): string {
+function redactedKey(key: string): string {
   const prefix = /^[a-z]+_(?:test|live)_/.exec(key)?.[0] ?? "";
   const secret = key.slice(prefix.length);
   const end = secret.length > 4 ? secret.slice(-4) : "";

@@ -10,7 +10,7 @@ import * as tables from "./tables.ts";
 import { createTransactions } from "./transactions.ts";
 import type { Conflicts } from "./transactions.ts";
 
-export type Operate = (operation: string, input: Input, conflicts?: Conflicts) => object;
+type Operate = (operation: string, input: Input, conflicts?: Conflicts) => object;
 
 type Operation = {
   fields: readonly string[];

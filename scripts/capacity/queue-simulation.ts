@@ -4,7 +4,7 @@
 import { backoffCeilingMs } from "../../lib/timing/backoff.ts";
 import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
 
-export type Setting = {
+type Setting = {
   batchSize: number;
   concurrency: number;
   /** What a message's own work takes before and after its charge, in ms; the batch shares one CPU. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dirname, "..", "..");
 
 /** A package by its place in the lock file, such as `node_modules/stripe`. */
-export type Locked = {
+type Locked = {
   version: string;
   license?: string;
   integrity?: string;

@@ -43,9 +43,7 @@ const CIRCUMSTANCES = ["after a takeover", "after a lookup"];
 type Counts = ReadonlyMap<string, number>;
 
 /** How often each fault was injected into each request; undefined where it cannot be. */
-export function injections(
-  counts: Counts,
-): { fault: string; at: Map<string, number | undefined> }[] {
+function injections(counts: Counts): { fault: string; at: Map<string, number | undefined> }[] {
   const rows = FAULTS.map(({ name, services, only }) => {
     const hit = new Set(services.flatMap((service): readonly string[] => REQUESTS[service]));
     const at = Object.values(REQUESTS)

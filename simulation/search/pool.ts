@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 
 import type { Report, Task, Word } from "./thread.ts";
 
-export type PoolSettings = {
+type PoolSettings = {
   threads?: number;
   /** Called with the number of schedules run since the last call. */
   onProgress?: (schedules: number) => void;

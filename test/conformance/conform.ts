@@ -12,7 +12,7 @@ export type Scenario<Subject> = {
 };
 
 /** By the scenario's name: what the implementation does instead. */
-export type Differences = Readonly<Record<string, string>>;
+type Differences = Readonly<Record<string, string>>;
 
 /** Each scenario gets a subject of its own; they run at the same time, unless they are to be alone. */
 export function conform<Subject>(

@@ -44,7 +44,7 @@ export function payment(changes: Record<string, unknown> = {}): Record<string, u
   };
 }
 
-export type ReceiveOptions = {
+type ReceiveOptions = {
   /** What the invocation has left, in ms. */
   remainingMs?: number;
   /** The poller dies after the handler's answer: nothing is deleted. */
