@@ -2,25 +2,20 @@
 
 import { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
-import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import type * as sns from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 
 import type { Timings } from "../lib/timing/payments.ts";
+import { alarmsOf, anyMessage, late, sum } from "./alarm.ts";
+import type { AddAlarm, Notified } from "./alarm.ts";
 import { count, maximum } from "./metrics.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 
-export interface AlarmsProps {
+export interface AlarmsProps extends Notified {
   readonly worker: QueueConsumer;
   readonly timings: Timings;
-  /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
-  readonly topic?: sns.ITopic;
-  /** What else happens when an alarm fires and when it clears. */
-  readonly actions?: readonly cloudwatch.IAlarmAction[];
 }
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
-const MINUTES_1 = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
 
@@ -29,26 +24,22 @@ const FAILED_RECEIVES = 6;
 
 export class Alarms extends Construct {
   readonly all: cloudwatch.Alarm[] = [];
-  private readonly actions: readonly cloudwatch.IAlarmAction[];
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { worker, timings, topic, actions = [] } = props;
-    this.actions = [...(topic ? [new SnsAction(topic)] : []), ...actions];
+    const { worker, timings } = props;
+    const addAlarm = alarmsOf(this, props);
+    const add = (...args: Parameters<AddAlarm>) => void this.all.push(addAlarm(...args));
     const { queue, deadLetterQueue } = worker.queues;
     // Before the last one, after which the dead-letter queue has its own alarm.
     const failedReceives = Math.min(FAILED_RECEIVES, timings.maxReceiveCount - 1);
 
-    this.add(
+    add(
       "DeadLetters",
       "At least one payment is in the dead-letter queue. Nothing more happens to it until an operator finds the reason (`payments dlq`, or its message id in the log) and redrives it or resolves it with the sender.",
-      deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-        period: MINUTES_1,
-        statistic: "Maximum",
-      }),
-      { threshold: 1, treatMissingData: cloudwatch.TreatMissingData.IGNORE },
+      ...anyMessage(deadLetterQueue),
     );
-    this.add(
+    add(
       "DeadLettersExpiring",
       "SQS will soon delete a payment from the dead-letter queue. Its age counts from when it was sent, so this fires when half of the time that is surely left has passed. Redrive it or resolve it with the sender before then.",
       deadLetterQueue.metricApproximateAgeOfOldestMessage({
@@ -60,25 +51,24 @@ export class Alarms extends Construct {
         treatMissingData: cloudwatch.TreatMissingData.IGNORE,
       },
     );
-    this.add(
+    add(
       "QueueAge",
       "A payment has waited longer than the longest backoff plus one visibility timeout, the most that a working queue imposes. Look for throttles, a disabled event source, or more payments than Stripe's rate allows. SQS does not count messages that were received three times: for those, see KeepsFailing.",
-      queue.metricApproximateAgeOfOldestMessage({ period: MINUTES_1, statistic: "Maximum" }),
-      { threshold: seconds(timings.backoffCapMs + timings.visibilityTimeoutMs) + 1, periods: 5 },
+      ...late(queue, timings),
     );
-    this.add(
+    add(
       "KeepsFailing",
       `A payment has no outcome after ${failedReceives} receives, which is longer than a blip of Stripe or DynamoDB lasts. It is an outage, or a failure that this one message meets every time: see the kind in the log.`,
       maximum(worker, "FailedReceive", MINUTES_15),
       { threshold: failedReceives },
     );
-    this.add(
+    add(
       "Conflicts",
       "Two different payments were sent under one message id, and the second was not charged. Even one is a sender's bug that will happen again. Find both by the message id in the log.",
       count(worker, "Conflict", MINUTES_5),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "InvalidMessages",
       "A message breaks a rule of its format, or Stripe rejected it as invalid. Each one is a payment that will never be made unless someone acts. The log names the field and the rule.",
       sum("Invalid and rejected", MINUTES_5, {
@@ -87,13 +77,13 @@ export class Alarms extends Construct {
       }),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "ConfigurationErrors",
       "Stripe refused the API key, or there is none. No payment succeeds until the secret holds a valid key with the right permissions.",
       count(worker, "ConfigurationError", MINUTES_5),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "Takeovers",
       "In 15 minutes, more than 10 claims and more than 1 % of deliveries were taken over. An occasional crash or failed call is normal; this is a pattern. Look for timeouts and memory in the function's log, and at failures by kind on the dashboard.",
       new cloudwatch.MathExpression({
@@ -110,25 +100,25 @@ export class Alarms extends Construct {
       }),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "LeasesLost",
       "A worker outlived its lease, which should be impossible. Even one means that a clock is wrong or that a host was paused. No payment was charged twice because of it; find the cause before it happens again.",
       count(worker, "LeaseLost", MINUTES_5),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "Throttles",
       "Lambda throttled the function, although its reserved concurrency covers the event source. Each throttled batch uses up one receive of its messages. Look at the account's concurrency quota.",
       worker.function.metricThrottles({ period: MINUTES_5, statistic: "Sum" }),
       { threshold: 1 },
     );
-    this.add(
+    add(
       "Errors",
       "The function failed in three consecutive periods of 5 minutes. It fails when Stripe or DynamoDB was unavailable for a whole batch, and a blip is over by the next backoff, so this is an outage or a crash. Look at failures by kind on the dashboard.",
       worker.function.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
       { threshold: 1, periods: 3 },
     );
-    this.add(
+    add(
       "NoSuccess",
       "At least 10 messages were received in 15 minutes, and no payment succeeded or is processing. That many declines, duplicates and retries in a row are no coincidence: look at decisions and failures by kind in the log.",
       new cloudwatch.MathExpression({
@@ -144,43 +134,4 @@ export class Alarms extends Construct {
       { threshold: 1 },
     );
   }
-
-  private add(
-    id: string,
-    alarmDescription: string,
-    metric: cloudwatch.IMetric,
-    {
-      threshold,
-      periods = 1,
-      treatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
-    }: { threshold: number; periods?: number; treatMissingData?: cloudwatch.TreatMissingData },
-  ): void {
-    const alarm = new cloudwatch.Alarm(this, id, {
-      alarmDescription,
-      metric,
-      threshold,
-      evaluationPeriods: periods,
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData,
-    });
-    alarm.addAlarmAction(...this.actions);
-    alarm.addOkAction(...this.actions);
-    this.all.push(alarm);
-  }
-}
-
-/** The metrics' sum, which is a number as soon as one of them is. */
-function sum(
-  label: string,
-  period: Duration,
-  metrics: Record<string, cloudwatch.IMetric>,
-): cloudwatch.MathExpression {
-  return new cloudwatch.MathExpression({
-    expression: Object.keys(metrics)
-      .map((name) => `FILL(${name}, 0)`)
-      .join(" + "),
-    usingMetrics: metrics,
-    period,
-    label,
-  });
 }

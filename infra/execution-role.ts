@@ -3,6 +3,7 @@
 // AWSLambdaBasicExecutionRole lets a function write to every log group of the account.
 
 import { Stack } from "aws-cdk-lib";
+import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as logs from "aws-cdk-lib/aws-logs";
@@ -112,6 +113,17 @@ export function allowKey(
     "kms:ViaService": services.map((service) => `${service}.${region}.amazonaws.com`),
   });
   return statement;
+}
+
+/** Allows the use of a table's own key, unless it is the one that the role may use anyway. */
+export function allowTableKey(
+  scope: Construct,
+  table: dynamodb.ITable,
+  encryptionKey: kms.IKey | undefined,
+): iam.PolicyStatement[] {
+  const key = table.encryptionKey;
+  if (!key || key === encryptionKey) return [];
+  return [allowKey(scope, "UseTableKey", key, ["dynamodb"])];
 }
 
 export function allow(sid: string, actions: string[], resource: string): iam.PolicyStatement {

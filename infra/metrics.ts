@@ -1,37 +1,36 @@
-// The metrics that the worker writes into its log, as CloudWatch sees them.
+// The metrics that functions write into their logs, as CloudWatch sees them.
 
 import type { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
 
 import { METRICS_NAMESPACE } from "../lib/metrics.ts";
 import type { MetricDimension, MetricName } from "../lib/metrics.ts";
-import type { QueueConsumer } from "./queue-consumer.ts";
+
+/** What writes them. */
+type Writer = { readonly function: lambda.IFunction };
 
 /** How often something happened in a period. */
-export function count(
-  worker: QueueConsumer,
-  metricName: MetricName,
-  period: Duration,
-): cloudwatch.Metric {
-  return workerMetric(worker, { metricName, period, statistic: "Sum" });
+export function count(writer: Writer, metricName: MetricName, period: Duration): cloudwatch.Metric {
+  return metricOf(writer, { metricName, period, statistic: "Sum" });
 }
 
 /** The greatest value in a period. */
 export function maximum(
-  worker: QueueConsumer,
+  writer: Writer,
   metricName: MetricName,
   period: Duration,
 ): cloudwatch.Metric {
-  return workerMetric(worker, { metricName, period, statistic: "Maximum" });
+  return metricOf(writer, { metricName, period, statistic: "Maximum" });
 }
 
 /** Time from claim to recorded outcome, in ms; `statistic` is a percentile such as `p99`. */
 export function claimToComplete(
-  worker: QueueConsumer,
+  writer: Writer,
   statistic: string,
   period: Duration,
 ): cloudwatch.Metric {
-  return workerMetric(worker, {
+  return metricOf(writer, {
     metricName: "ClaimToComplete",
     period,
     statistic,
@@ -41,13 +40,13 @@ export function claimToComplete(
 
 /** A counter split by one more dimension: every value that occurred is a line of its own. */
 export function countBy(
-  worker: QueueConsumer,
+  writer: Writer,
   metricName: MetricName,
   dimension: MetricDimension,
   period: Duration,
 ): cloudwatch.MathExpression {
   const schema = `{${METRICS_NAMESPACE},FunctionName,${dimension}}`;
-  const where = `MetricName="${metricName}" FunctionName="${worker.function.functionName}"`;
+  const where = `MetricName="${metricName}" FunctionName="${writer.function.functionName}"`;
   return new cloudwatch.MathExpression({
     expression: `SEARCH('${schema} ${where}', 'Sum', ${period.toSeconds()})`,
     period,
@@ -55,13 +54,13 @@ export function countBy(
   });
 }
 
-function workerMetric(
-  worker: QueueConsumer,
+function metricOf(
+  writer: Writer,
   props: Omit<cloudwatch.MetricProps, "namespace" | "dimensionsMap">,
 ): cloudwatch.Metric {
   return new cloudwatch.Metric({
     ...props,
     namespace: METRICS_NAMESPACE,
-    dimensionsMap: { FunctionName: worker.function.functionName },
+    dimensionsMap: { FunctionName: writer.function.functionName },
   });
 }

@@ -7,23 +7,23 @@ import type * as iam from "aws-cdk-lib/aws-iam";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as logs from "aws-cdk-lib/aws-logs";
-import type * as sns from "aws-cdk-lib/aws-sns";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
 import { DEFAULT_TIMINGS, violations } from "../lib/timing/payments.ts";
 import type { Timings } from "../lib/timing/payments.ts";
 import { timingVariables } from "../lib/timing/variables.ts";
+import type { Notified } from "./alarm.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
-import { allow, allowKey } from "./execution-role.ts";
+import { allow, allowTableKey } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
 import type { Network } from "./lambda-function.ts";
 import { QueueConsumer, throwIfBroken } from "./queue-consumer.ts";
 import { checkRecordsTable, RecordsTable } from "./records-table.ts";
 import { emptyStripeSecret } from "./stripe-secret.ts";
 
-export interface PaymentWorkerProps {
+export interface PaymentWorkerProps extends Notified {
   /** `RETAIN`: the records, both queues, the secret and the logs outlive the stack. */
   readonly removalPolicy: RemovalPolicy.RETAIN | RemovalPolicy.DESTROY;
   /** Holds the Stripe key as a plain string. Absent: an empty one is created, for an operator to fill. */
@@ -36,12 +36,10 @@ export interface PaymentWorkerProps {
    * charged once, however late.
    */
   readonly table?: dynamodb.ITable | dynamodb.Table;
+  /** Whether the new table has a stream, which `OutcomeEvents` publishes from. */
+  readonly tableStream?: boolean;
   /** Encrypts everything at rest that is made here. Absent: keys that AWS owns. */
   readonly encryptionKey?: kms.IKey;
-  /** Notified when an alarm fires and when it clears. Absent: alarms show on the dashboard only. */
-  readonly alarmTopic?: sns.ITopic;
-  /** What else happens when an alarm fires and when it clears. */
-  readonly alarmActions?: readonly cloudwatch.IAlarmAction[];
   /**
    * `false` reserves no concurrency for the function: only for an account whose concurrency quota is too
    * small to reserve from (new accounts have 10). Another function may then starve this one. Default `true`.
@@ -75,11 +73,17 @@ export class PaymentWorker extends Construct {
   readonly stripeSecret: ReadableSecret;
   readonly alarms: readonly cloudwatch.Alarm[];
   readonly dashboard: cloudwatch.Dashboard;
+  /** Checked. What is built around the worker runs on the same. */
+  readonly timings: Timings;
+  /** As given, for what is built around the worker. */
+  readonly settings: PaymentWorkerProps;
 
   constructor(scope: Construct, id: string, props: PaymentWorkerProps) {
     super(scope, id);
     const timings = { ...DEFAULT_TIMINGS, ...props.timings };
     throwIfBroken(this, violations(timings));
+    this.timings = timings;
+    this.settings = props;
     if (props.removalPolicy === RemovalPolicy.RETAIN && !props.alarmTopic && !props.alarmActions) {
       Annotations.of(this).addWarningV2(
         "payment-worker:alarmTopic",
@@ -91,9 +95,9 @@ export class PaymentWorker extends Construct {
       ...(props.encryptionKey && { encryptionKey: props.encryptionKey }),
     };
     if (props.table) checkRecordsTable(props.table);
-    const table = props.table ?? new RecordsTable(this, "Records", shared).table;
+    const stream = props.tableStream === true;
+    const table = props.table ?? new RecordsTable(this, "Records", { ...shared, stream }).table;
     this.table = table as dynamodb.ITable; // as exactOptionalPropertyTypes would not have it
-    const tableKey = this.table.encryptionKey;
     this.stripeSecret = props.stripeSecret ?? emptyStripeSecret(this, "StripeKey", shared);
     const worker = new QueueConsumer(this, "Worker", {
       ...shared,
@@ -110,9 +114,7 @@ export class PaymentWorker extends Construct {
       },
       statements: [
         allow("Claim", ["dynamodb:PutItem", "dynamodb:UpdateItem"], this.table.tableArn),
-        ...(tableKey && tableKey !== props.encryptionKey
-          ? [allowKey(this, "UseTableKey", tableKey, ["dynamodb"])]
-          : []),
+        ...allowTableKey(this, this.table, props.encryptionKey),
       ],
       ...(props.network && { network: props.network }),
       ...(props.memorySize !== undefined && { memorySize: props.memorySize }),
@@ -125,12 +127,7 @@ export class PaymentWorker extends Construct {
     this.role = worker.role;
     this.eventSource = worker.eventSource;
     this.logGroup = worker.logGroup;
-    this.alarms = new Alarms(this, "Alarms", {
-      worker,
-      timings,
-      ...(props.alarmTopic && { topic: props.alarmTopic }),
-      ...(props.alarmActions && { actions: props.alarmActions }),
-    }).all;
+    this.alarms = new Alarms(this, "Alarms", { ...props, worker, timings }).all;
     this.dashboard = dashboard(this, "Dashboard", {
       worker,
       table: this.table,

@@ -10,6 +10,11 @@ export interface RecordsTableProps {
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts the items. Absent: DynamoDB uses a key that AWS owns. */
   readonly encryptionKey?: kms.IKey;
+  /**
+   * Whether each change goes to a stream, which `OutcomeEvents` publishes from. Switching it on later
+   * changes the table in place; switching it off and on again makes another stream.
+   */
+  readonly stream?: boolean;
 }
 
 export class RecordsTable extends Construct {
@@ -27,6 +32,7 @@ export class RecordsTable extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       removalPolicy: props.removalPolicy,
       deletionProtection: retained,
+      ...(props.stream && { stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES }),
       ...(props.encryptionKey && {
         encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
         encryptionKey: props.encryptionKey,
