@@ -8,6 +8,7 @@ import type { Construct } from "constructs";
 import type { MetricName } from "../lib/metrics.ts";
 import { claimToComplete, count, countBy } from "./metrics.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
+import type { Queues } from "./queues.ts";
 
 export interface DashboardProps {
   readonly worker: QueueConsumer;
@@ -15,7 +16,7 @@ export interface DashboardProps {
   readonly alarms: readonly cloudwatch.IAlarm[];
 }
 
-const PERIOD = Duration.minutes(5);
+export const PERIOD = Duration.minutes(5);
 const HEIGHT = 6;
 
 export function dashboard(
@@ -25,7 +26,7 @@ export function dashboard(
 ): cloudwatch.Dashboard {
   const { worker, table, alarms } = props;
   const { queue, deadLetterQueue } = worker.queues;
-  const counts = (...names: MetricName[]) => names.map((name) => count(worker, name, PERIOD));
+  const counted = (...names: MetricName[]) => counts(worker, names);
   const maximum = { period: PERIOD, statistic: "Maximum" };
   const total = { period: PERIOD, statistic: "Sum" };
 
@@ -47,7 +48,7 @@ export function dashboard(
       [
         new cloudwatch.GraphWidget({
           title: "Outcomes",
-          left: counts("Succeeded", "Processing", "RequiresAction", "Declined"),
+          left: counted("Succeeded", "Processing", "RequiresAction", "Declined"),
           stacked: true,
           ...size(12),
         }),
@@ -58,7 +59,7 @@ export function dashboard(
         }),
         new cloudwatch.SingleValueWidget({
           title: "In this period",
-          metrics: counts("Succeeded", "Declined", "Duplicate"),
+          metrics: counted("Succeeded", "Declined", "Duplicate"),
           setPeriodToTimeRange: true,
           ...size(6),
         }),
@@ -92,7 +93,7 @@ export function dashboard(
         }),
         new cloudwatch.GraphWidget({
           title: "Deliveries without an outcome",
-          left: counts("TransientFailure", "InProgress", "NotStarted", "LeaseLost", "Takeover"),
+          left: counted("TransientFailure", "InProgress", "NotStarted", "LeaseLost", "Takeover"),
           ...size(8),
         }),
       ],
@@ -105,7 +106,7 @@ export function dashboard(
         }),
         new cloudwatch.GraphWidget({
           title: "Invalid, conflicts, rejected",
-          left: [countBy(worker, "Invalid", "rule", PERIOD), ...counts("Conflict", "Rejected")],
+          left: [countBy(worker, "Invalid", "rule", PERIOD), ...counted("Conflict", "Rejected")],
           ...size(6),
         }),
         new cloudwatch.GraphWidget({
@@ -140,3 +141,46 @@ const heading = (question: string): cloudwatch.IWidget[] => [
 ];
 
 const size = (width: number) => ({ width, height: HEIGHT });
+
+/**
+ * A row for a part around the worker, below the worker's own: its alarms (also those that are added later),
+ * and up to three graphs.
+ */
+export function addPart(
+  board: cloudwatch.Dashboard,
+  question: string,
+  alarms: cloudwatch.IAlarm[],
+  graphs: cloudwatch.GraphWidgetProps[],
+): void {
+  board.addWidgets(...heading(question));
+  board.addWidgets(
+    new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms, ...size(6) }),
+    ...graphs.map((props) => new cloudwatch.GraphWidget({ ...props, ...size(6) })),
+  );
+}
+
+export const counts = (writer: Parameters<typeof count>[0], names: MetricName[]) =>
+  names.map((name) => count(writer, name, PERIOD));
+
+export const graph = (
+  title: string,
+  left: cloudwatch.IMetric[],
+  right: cloudwatch.IMetric[] = [],
+): cloudwatch.GraphWidgetProps => ({ title, left, right });
+
+/** What waits in a queue and its dead-letter queue, and for how long. */
+export const queueGraph = (title: string, queues: Queues): cloudwatch.GraphWidgetProps => {
+  const maximum = { period: PERIOD, statistic: "Maximum" };
+  const { queue, deadLetterQueue } = queues;
+  return graph(
+    title,
+    [
+      queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "waiting" }),
+      deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+        ...maximum,
+        label: "dead letters",
+      }),
+    ],
+    [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: "oldest (s)" })],
+  );
+};

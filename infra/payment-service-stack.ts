@@ -6,8 +6,14 @@ import * as sns from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 
 import { encryptionKey } from "./encryption-key.ts";
+import { OrderFulfillment } from "./order-fulfillment.ts";
+import { OutcomeEvents } from "./outcome-events.ts";
+import { PaymentApi } from "./payment-api.ts";
 import { PaymentWorker } from "./payment-worker.ts";
 import type { Stage } from "./stages.ts";
+import { StripeEvents } from "./stripe-events.ts";
+
+type Output = (name: string, value: string, description: string) => void;
 
 export class PaymentServiceStack extends Stack {
   constructor(scope: Construct, id: string, stage: Stage) {
@@ -21,6 +27,7 @@ export class PaymentServiceStack extends Stack {
       removalPolicy,
       reserveConcurrency,
       stripeMode,
+      tableStream: stage.outcomeEvents === true,
       ...(stage.customerManagedKey && {
         encryptionKey: encryptionKey(this, "Key", removalPolicy),
       }),
@@ -30,8 +37,8 @@ export class PaymentServiceStack extends Stack {
       }),
     });
 
-    const output = (name: string, value: string, description: string) =>
-      new CfnOutput(this, name, { value, description });
+    const output: Output = (name, value, description) =>
+      void new CfnOutput(this, name, { value, description });
     output("QueueUrl", worker.queue.queueUrl, "Send payment messages here");
     output(
       "DlqUrl",
@@ -46,5 +53,48 @@ export class PaymentServiceStack extends Stack {
       "Store the Stripe API key here, as a plain string",
     );
     output("LogGroupName", worker.logGroup.logGroupName, "The log group of the function");
+    addParts(worker, stage, output);
+  }
+}
+
+/** What the stage has switched on around the worker. */
+function addParts(worker: PaymentWorker, stage: Stage, output: Output): void {
+  const { outcomeEvents, stripeEvents, orderFulfillment, paymentApi } = stage;
+  const stack = Stack.of(worker);
+  const outcomes = outcomeEvents
+    ? new OutcomeEvents(stack, "OutcomeEvents", { worker, stage: stage.name })
+    : undefined;
+  if (outcomes) {
+    output("EventBusName", outcomes.bus.eventBusName, "Outcome events come from this bus");
+    output("FailedEventsBucket", outcomes.failures.bucketName, "What could not be published");
+  }
+  if (stripeEvents) {
+    const events = new StripeEvents(stack, "StripeEvents", {
+      worker,
+      ...(outcomes && { outcomes }),
+      ...(stripeEvents !== true && stripeEvents),
+    });
+    const { queue, deadLetterQueue } = events.finalizer.queues;
+    output("WebhookUrl", events.url, "Let Stripe send its events here");
+    output("WebhookSecretArn", events.webhookSecret.secretArn, "Store the signing secret here");
+    output("StripeEventsQueueUrl", queue.queueUrl, "Stripe's events");
+    output("StripeEventsDlqUrl", deadLetterQueue.queueUrl, "Stripe's events that need an operator");
+  }
+  if (orderFulfillment) {
+    if (!outcomes) {
+      throw new Error(`Stage ${stage.name} fulfills orders and has no outcomeEvents to do so.`);
+    }
+    const { table, consumer } = new OrderFulfillment(stack, "OrderFulfillment", { outcomes });
+    output("OrdersTableName", table.tableName, "Orders are placed here");
+    output(
+      "OrdersDlqUrl",
+      consumer.queues.deadLetterQueue.queueUrl,
+      "Orders that need an operator",
+    );
+  }
+  if (paymentApi) {
+    const options = paymentApi === true ? {} : paymentApi;
+    const { url } = new PaymentApi(stack, "PaymentApi", { worker, ...options });
+    output("ApiUrl", url, "POST payments here");
   }
 }

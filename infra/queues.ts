@@ -27,9 +27,7 @@ export class Queues extends Construct {
     const shared = {
       enforceSSL: true,
       removalPolicy: props.removalPolicy,
-      ...(props.encryptionKey === undefined
-        ? { encryption: sqs.QueueEncryption.SQS_MANAGED }
-        : { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: props.encryptionKey }),
+      ...encryptionOf(props.encryptionKey),
     };
     // Each queue names the other, a circular dependency to CloudFormation: only a name that is known
     // beforehand lets the dead-letter queue reject every other source.
@@ -53,3 +51,8 @@ export class Queues extends Construct {
     });
   }
 }
+
+export const encryptionOf = (key: kms.IKey | undefined): sqs.QueueProps =>
+  key === undefined
+    ? { encryption: sqs.QueueEncryption.SQS_MANAGED }
+    : { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key };

@@ -3,6 +3,8 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import type { Environment } from "aws-cdk-lib";
 
+import type { PaymentApiProps } from "./payment-api.ts";
+
 /** A new stage is one more constant here, and its name in app.ts. */
 export interface Stage {
   readonly name: string;
@@ -20,6 +22,14 @@ export interface Stage {
   readonly alarmTopicArn?: string;
   /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */
   readonly stripeSecretArn?: string;
+  /** Publishes each outcome to an event bus. Switching it on adds a stream to the table, in place. */
+  readonly outcomeEvents?: boolean;
+  /** Takes Stripe's events, by a webhook and, where its name is given, by Stripe's EventBridge destination. */
+  readonly stripeEvents?: boolean | { readonly partnerEventSource: string };
+  /** The example of an effect of one's own. Needs `outcomeEvents`. */
+  readonly orderFulfillment?: boolean;
+  /** Accepts payments over HTTP, for IAM principals or for holders of a token. */
+  readonly paymentApi?: boolean | Pick<PaymentApiProps, "jwt" | "throttle">;
 }
 
 /** Deploys into a new account, and leaves nothing behind when it is destroyed. */

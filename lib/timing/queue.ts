@@ -62,6 +62,13 @@ export const DEFAULT_QUEUE_TIMINGS: Readonly<QueueTimings> = {
   apiLatencyMs: 500, // a charge
 };
 
+/** For Stripe's events: each is one read at Stripe, shorter than a charge and with a rate of its own. */
+export const STRIPE_EVENT_TIMINGS: Readonly<QueueTimings> = {
+  ...DEFAULT_QUEUE_TIMINGS,
+  batchSize: 2, // with two pollers: four reads at once
+  apiLatencyMs: 200,
+};
+
 const RULES: readonly Rule<QueueTimings>[] = [
   finiteNumber,
   backoffOrder,
