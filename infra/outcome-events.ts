@@ -12,7 +12,6 @@ import { Construct } from "constructs";
 import { DEFAULT_QUEUE_TIMINGS, queueViolations } from "../lib/timing/queue.ts";
 import type { QueueTimings } from "../lib/timing/queue.ts";
 import { timingVariables } from "../lib/timing/variables.ts";
-import { acknowledge } from "./acknowledge.ts";
 import { alarmsOf, anyMessage } from "./alarm.ts";
 import { addPart, counts, graph } from "./dashboard.ts";
 import { EventDelivery } from "./event-delivery.ts";
@@ -96,11 +95,6 @@ export class OutcomeEvents extends Construct {
       ],
     });
     this.function = publisher.function;
-    acknowledge(
-      this,
-      "AwsSolutions-IAM5",
-      "Lambda chooses the names of what it puts into the bucket, and nothing else is in there.",
-    );
     const mapping = mapStream(this.function, stream, this.failures);
     this.alarms.push(...publisherAlarms(alarmsOf(this, worker.settings), this.function, mapping));
     addPart(worker.dashboard, "Are other services informed?", this.alarms, [
