@@ -93,14 +93,11 @@ export function executionRole(scope: Construct, props: ExecutionRoleProps): iam.
   });
 }
 
-/** Their resources have keys of their own. */
-const WITHOUT_KEY = ["kms", "events"];
-
-/** The services whose calls the statements allow and that use the key, each once. */
+/** The services whose calls the statements allow, each once. */
 function servicesOf(statements: readonly iam.PolicyStatement[]): string[] {
   const actions = statements.flatMap((statement) => statement.actions);
   const services = actions.map((action) => action.split(":")[0] ?? "");
-  return [...new Set(services)].filter((service) => !WITHOUT_KEY.includes(service));
+  return [...new Set(services)].filter((service) => service !== "kms");
 }
 
 /** Allows the use of a key through `services`, such as `dynamodb`, and in no other way. */

@@ -17,12 +17,12 @@ import { dev, prod } from "../../infra/stages.ts";
 import type { Stage } from "../../infra/stages.ts";
 import { DEV, newApp, PROD } from "./synth.ts";
 
+const PAGE = readFileSync(new URL("../../docs/security-findings.md", import.meta.url), "utf8");
+
 /** The page's table: rule, stages, packs. */
-const ROWS = [
-  ...readFileSync(new URL("../../docs/security-findings.md", import.meta.url), "utf8").matchAll(
-    /^\| (\w+) \| (both|dev|prod) \| ([\w, ]+) \|/gm,
-  ),
-].map(([, rule = "", stages, packs = ""]) => ({ rule, stages, packs: packs.split(", ") }));
+const ROWS = [...PAGE.matchAll(/^\| (\w+) \| (both|dev|prod) \| ([\w, ]+) \|/gm)].map(
+  ([, rule = "", stages, packs = ""]) => ({ rule, stages, packs: packs.split(", ") }),
+);
 
 const PACKS = [
   { name: "R4", Pack: NIST80053R4Checks, rows: 4 },
@@ -74,4 +74,28 @@ test("the stages as they are set now have no finding of a kind that the page doe
   const found = PACKS.flatMap(({ Pack }) => findings(new Pack(deployed), deployed));
   expect(found.map(({ rule }) => rule)).toContain("LambdaDLQ");
   expect(found.filter(({ rule }) => !ROWS.some((row) => row.rule === rule))).toStrictEqual([]);
+});
+
+test("with every part, no AwsSolutions finding is left, and each other one has an answer on the page", () => {
+  const parts = {
+    outcomeEvents: true,
+    stripeEvents: { partnerEventSource: "aws.partner/stripe.com/ed_test_1" },
+    orderFulfillment: true,
+    paymentApi: true,
+  };
+  const whole = appOf({ ...DEV, ...parts }, { ...PROD, ...parts });
+  const found = PACKS.flatMap(({ name, Pack }) =>
+    findings(new Pack(whole), whole).map(({ rule, stages }) => ({ rule, stages, pack: name })),
+  );
+  const ofParts = found.filter(({ rule }) => !ROWS.some((row) => row.rule === rule));
+  const grouped = Map.groupBy(ofParts, ({ rule }) => rule);
+
+  expect(findings(new AwsSolutionsChecks(whole), whole)).toStrictEqual([]);
+  expect(
+    [...grouped].map(([rule, of]) => [rule, of[0]?.stages, of.map(({ pack }) => pack).join(", ")]),
+  ).toStrictEqual(
+    [...PAGE.matchAll(/^\| with parts: (\w+) \| (both|dev|prod) \| ([\w, ]+) \|/gm)].map((row) =>
+      row.slice(1),
+    ),
+  );
 });

@@ -1,0 +1,315 @@
+import { Stack } from "aws-cdk-lib";
+import { Match, Template } from "aws-cdk-lib/assertions";
+import { expect, test } from "vitest";
+
+import { OutcomeEvents } from "../../infra/outcome-events.ts";
+import { PaymentApi } from "../../infra/payment-api.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
+import type { PaymentWorker } from "../../infra/payment-worker.ts";
+import type { Stage } from "../../infra/stages.ts";
+import { StripeEvents } from "../../infra/stripe-events.ts";
+import type { StripeEventsProps } from "../../infra/stripe-events.ts";
+import { DEV, newApp, paymentWorker, PROD, propertiesOf } from "./synth.ts";
+
+type Resource = { Type: string; Properties: Record<string, unknown>; DeletionPolicy?: string };
+type Statement = { Sid: string; Action: string | string[]; Resource: unknown };
+
+const PARTS = {
+  outcomeEvents: true,
+  stripeEvents: true,
+  orderFulfillment: true,
+  paymentApi: true,
+} as const;
+
+const resourcesOf = (stage: Stage): Record<string, Resource> =>
+  Template.fromStack(new PaymentServiceStack(newApp(), "Stack", stage)).toJSON()["Resources"];
+
+const alone = resourcesOf(DEV);
+const together = resourcesOf({ ...DEV, ...PARTS });
+
+const table = (resources: Record<string, Resource>) =>
+  resources["PaymentWorkerRecordsTableA6710E22"]?.Properties;
+
+/** The statements of the role of the function with this bundle's title, but for its log. */
+function permissions(title: string): Record<string, [string | string[], unknown]> {
+  const policy = Object.values(together).find(
+    ({ Type, Properties }) =>
+      Type === "AWS::IAM::ManagedPolicy" &&
+      Properties["Description"] === `The calls that the ${title} makes`,
+  );
+  const document = policy?.Properties["PolicyDocument"] as { Statement: Statement[] } | undefined;
+  return Object.fromEntries(
+    (document?.Statement ?? [])
+      .filter(({ Sid }) => Sid !== "Log")
+      .map(({ Sid, Action, Resource }) => [Sid, [Action, Resource]]),
+  );
+}
+
+const arn = (logicalId: string, attribute = "Arn") => ({
+  "Fn::GetAtt": [expect.stringContaining(logicalId), attribute],
+});
+const CONSUME = [
+  [
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ReceiveMessage",
+  ],
+  expect.anything(),
+];
+
+test("without its parts, the worker has none of their resources", () => {
+  expect(Object.keys(alone).filter((id) => !id.startsWith("PaymentWorker"))).toStrictEqual([]);
+  expect(table(alone)).not.toHaveProperty("StreamSpecification");
+});
+
+test("the parts change nothing of the worker but its dashboard, and of its table the stream alone", () => {
+  const changed = Object.keys(alone).filter(
+    (id) => JSON.stringify(alone[id]) !== JSON.stringify(together[id]),
+  );
+
+  expect(changed).toHaveLength(2);
+  expect(new Set(changed.map((id) => alone[id]?.Type))).toStrictEqual(
+    new Set(["AWS::CloudWatch::Dashboard", "AWS::DynamoDB::Table"]),
+  );
+  // "Update requires: No interruption", says CloudFormation's reference of StreamSpecification.
+  expect(table(together)).toStrictEqual({
+    ...table(alone),
+    StreamSpecification: { StreamViewType: "NEW_AND_OLD_IMAGES" },
+  });
+});
+
+test("the publisher reads the stream from its start, splits what fails, and keeps what it gives up", () => {
+  const mappings = Object.values(together).filter(
+    ({ Type, Properties }) =>
+      Type === "AWS::Lambda::EventSourceMapping" && Properties["StartingPosition"] !== undefined,
+  );
+
+  expect(mappings.map(({ Properties }) => Properties)).toStrictEqual([
+    {
+      BatchSize: 10,
+      BisectBatchOnFunctionError: true,
+      DestinationConfig: { OnFailure: { Destination: arn("Failures") } },
+      EventSourceArn: arn("RecordsTable", "StreamArn"),
+      FilterCriteria: {
+        Filters: [
+          {
+            Pattern:
+              '{"eventName":["INSERT","MODIFY"],"dynamodb":{"NewImage":{"status":{"S":["COMPLETED"]}}}}',
+          },
+        ],
+      },
+      FunctionName: { Ref: expect.stringContaining("OutcomeEvents") },
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      MaximumRecordAgeInSeconds: 43_200,
+      MaximumRetryAttempts: 20,
+      MetricsConfig: { Metrics: ["EventCount"] },
+      StartingPosition: "TRIM_HORIZON",
+    },
+  ]);
+});
+
+test.each([
+  [
+    "outcome publisher",
+    {
+      ReadStream: [
+        [
+          "dynamodb:DescribeStream",
+          "dynamodb:GetRecords",
+          "dynamodb:GetShardIterator",
+          "dynamodb:ListStreams",
+        ],
+        arn("RecordsTable", "StreamArn"),
+      ],
+      Publish: ["events:PutEvents", arn("Bus")],
+      KeepFailures: ["s3:PutObject", { "Fn::Join": ["", [arn("Failures"), "/*"]] }],
+      FindFailures: ["s3:ListBucket", arn("Failures")],
+    },
+  ],
+  [
+    "Stripe webhook",
+    {
+      Enqueue: ["sqs:SendMessage", arn("StripeEvents")],
+      ReadWebhookSecret: [
+        "secretsmanager:GetSecretValue",
+        { Ref: expect.stringContaining("WebhookSecret") },
+      ],
+    },
+  ],
+  [
+    "payment finalizer",
+    {
+      MoveForward: ["dynamodb:UpdateItem", arn("RecordsTable")],
+      Report: ["events:PutEvents", arn("Bus")],
+      ReadStripeKey: [
+        "secretsmanager:GetSecretValue",
+        { Ref: expect.stringContaining("StripeKey") },
+      ],
+      Consume: CONSUME,
+    },
+  ],
+  [
+    "order fulfillment",
+    {
+      Fulfill: [
+        ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+        arn("OrderFulfillmentOrders"),
+      ],
+      Consume: CONSUME,
+    },
+  ],
+  [
+    "payment API",
+    {
+      Accept: [["dynamodb:GetItem", "dynamodb:PutItem"], arn("RecordsTable")],
+      Send: ["sqs:SendMessage", arn("Payments")],
+    },
+  ],
+])("the %s may make exactly the calls that it makes", (title, expected) => {
+  expect(permissions(title)).toStrictEqual(expected);
+});
+
+test("every rule's target is a queue that lets the rule send, with a dead-letter queue that does too", () => {
+  const stack = new Stack(newApp(), "Stack");
+  const worker = paymentWorker(stack, { tableStream: true });
+  const outcomes = new OutcomeEvents(stack, "Outcomes", { worker, stage: "dev" });
+  outcomes.addQueue("All");
+  outcomes.addQueue("Some", { results: ["succeeded", "refunded"] });
+  outcomes.addQueue("Own", { pattern: { detail: { data: { currency: ["eur"] } } } });
+  const template = Template.fromStack(stack);
+  const rules = propertiesOf(template, "AWS::Events::Rule") as {
+    EventPattern: unknown;
+    Targets: { Arn: object; DeadLetterConfig: { Arn: object } }[];
+  }[];
+  const policies = JSON.stringify(propertiesOf(template, "AWS::SQS::QueuePolicy"));
+  const ids = Object.keys(template.findResources("AWS::Events::Rule"));
+
+  expect(rules.map(({ EventPattern }) => EventPattern)).toStrictEqual([
+    { source: ["payment-worker"], detail: { revision: [{ exists: true }] } },
+    { source: ["payment-worker"], "detail-type": ["payment.succeeded", "payment.refunded"] },
+    { detail: { data: { currency: ["eur"] } } },
+  ]);
+  for (const [index, { Targets }] of rules.entries()) {
+    expect(Targets).toHaveLength(1);
+    for (const { Arn, DeadLetterConfig } of Targets) {
+      for (const queue of [Arn, DeadLetterConfig.Arn]) {
+        const ends = `"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Resource":${JSON.stringify(queue)}`;
+        const condition = `{"aws:SourceArn":{"Fn::GetAtt":["${ids[index]}","Arn"]}}`;
+        expect(policies).toContain(`${condition}},${ends}`);
+      }
+    }
+  }
+  expect(outcomes.alarms.map(({ node }) => node.id)).toStrictEqual([
+    "OutcomesNotPublished",
+    "OutcomesLate",
+    "PublisherErrors",
+    ...["All", "Some", "Own"].flatMap(() => ["EventsNotDelivered", "EventDeadLetters"]),
+  ]);
+});
+
+test("a worker without a stream has no outcome events, and is told how to get one", () => {
+  const stack = new Stack(newApp(), "Stack");
+  const worker = paymentWorker(stack);
+
+  expect(() => new OutcomeEvents(stack, "Outcomes", { worker, stage: "dev" })).toThrow(
+    /^Stack\/PaymentWorker has no stream .* `tableStream: true`/,
+  );
+});
+
+test("orders without outcome events stop synthesis", () => {
+  expect(() => resourcesOf({ ...DEV, orderFulfillment: true })).toThrow(
+    "Stage dev fulfills orders and has no outcomeEvents to do so.",
+  );
+});
+
+function stripeEvents(
+  settings: Parameters<typeof paymentWorker>[1],
+  props: Omit<StripeEventsProps, "worker"> = {},
+): Template {
+  const stack = new Stack(newApp(), "Stack");
+  const worker: PaymentWorker = paymentWorker(stack, settings);
+  void new StripeEvents(stack, "StripeEvents", { worker, ...props });
+  return Template.fromStack(stack);
+}
+
+test("the webhook is public, has concurrency of its own, and verifies with a secret that starts empty", () => {
+  const template = stripeEvents({ stripeMode: "test" });
+
+  expect(propertiesOf(template, "AWS::Lambda::Url")).toMatchObject([{ AuthType: "NONE" }]);
+  template.hasResourceProperties("AWS::Lambda::Function", {
+    Description: "Verifies Stripe's events and sends them to their queue",
+    ReservedConcurrentExecutions: 10,
+    Environment: {
+      Variables: {
+        STRIPE_MODE: "test",
+        STRIPE_EVENTS_QUEUE_URL: Match.anyValue(),
+      },
+    },
+  });
+});
+
+test("Stripe's EventBridge destination comes into the same queue", () => {
+  const source = "aws.partner/stripe.com/ed_test_1";
+  const template = stripeEvents({}, { partnerEventSource: source });
+  const [rule] = propertiesOf(template, "AWS::Events::Rule");
+
+  expect(propertiesOf(template, "AWS::Events::EventBus")).toStrictEqual([
+    { EventSourceName: source, Name: source },
+  ]);
+  expect(rule).toMatchObject({
+    EventBusName: { Ref: expect.stringContaining("PartnerBus") },
+    EventPattern: { source: [source] },
+    Targets: [
+      { Arn: arn("FinalizerQueuesStripeEvents"), DeadLetterConfig: { Arn: arn("Undelivered") } },
+    ],
+  });
+});
+
+test("the API asks IAM, or for a token where an issuer is named, and throttles every route", () => {
+  const stack = new Stack(newApp(), "Stack");
+  const worker = paymentWorker(stack);
+  void new PaymentApi(stack, "Api", {
+    worker,
+    jwt: { issuer: "https://issuer.example", audience: ["payments"] },
+    throttle: { rateLimit: 5, burstLimit: 7 },
+  });
+  const withTokens = Template.fromStack(stack);
+  const routes = (type: string) =>
+    ["POST /payments", "GET /payments/{id}"].map((RouteKey) => ({
+      RouteKey,
+      AuthorizationType: type,
+    }));
+
+  expect(
+    Object.values(together)
+      .filter(({ Type }) => Type === "AWS::ApiGatewayV2::Route")
+      .map(({ Properties }) => Properties),
+  ).toMatchObject(routes("AWS_IAM"));
+  expect(propertiesOf(withTokens, "AWS::ApiGatewayV2::Route")).toMatchObject(routes("JWT"));
+  expect(propertiesOf(withTokens, "AWS::ApiGatewayV2::Authorizer")).toMatchObject([
+    { JwtConfiguration: { Audience: ["payments"], Issuer: "https://issuer.example" } },
+  ]);
+  expect(propertiesOf(withTokens, "AWS::ApiGatewayV2::Stage")).toMatchObject([
+    {
+      DefaultRouteSettings: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 7 },
+      AccessLogSettings: { DestinationArn: arn("AccessLog") },
+    },
+  ]);
+});
+
+test("with a customer-managed key, the parts encrypt with it what they keep, and outlive the stack", () => {
+  const resources = Object.values(resourcesOf({ ...PROD, ...PARTS }));
+  const kept = resources.filter(({ Type }) =>
+    /Table$|::Queue$|Bucket$|Secret$|LogGroup$/.test(Type),
+  );
+
+  expect(kept).toHaveLength(2 + 7 + 1 + 2 + 7);
+  for (const { Type, Properties, DeletionPolicy } of kept) {
+    expect([Type, JSON.stringify(Properties)]).toStrictEqual([
+      Type,
+      expect.stringContaining('{"Fn::GetAtt":["Key961B73FD","Arn"]}'),
+    ]);
+    expect([Type, DeletionPolicy]).toStrictEqual([Type, "Retain"]);
+  }
+});
