@@ -1,12 +1,16 @@
-// docs/observability.md against what lib/lambda/payment-log.ts writes.
+// docs/observability.md against what lib/lambda/payment-log.ts writes, and the other functions' logs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import type { EventResult } from "../../lib/lambda/finalizer-handler.ts";
+import { finalizerLine } from "../../lib/lambda/finalizer-log.ts";
 import { paymentLine } from "../../lib/lambda/payment-log.ts";
 import type { Times } from "../../lib/lambda/timed.ts";
+import { disputeNotice } from "../../lib/outcomes/notice.ts";
 import type { DeliveryResult } from "../../lib/payments/delivery-result.ts";
+import type { StripeEvent } from "../../lib/payments/stripe-event.ts";
 import type { Delivery } from "../../lib/sqs/delivery.ts";
 import { runQuery } from "./logs-insights.ts";
 import type { Row } from "./logs-insights.ts";
@@ -191,8 +195,8 @@ const LINES = SAMPLES.map(({ at, delivery, messageId, result, times = {} }): Row
 });
 
 /** The first cells of a section's table. */
-function table(heading: string, column = 0): string[] {
-  const [, section = ""] = PAGE.split(`${heading}\n`);
+function table(heading: string, column = 0, page = PAGE): string[] {
+  const [, section = ""] = page.split(`${heading}\n`);
   const [body = ""] = section.split(/\n#+ /);
   const rows = body.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split("|")[column + 1]?.trim().replaceAll("`", "") ?? "");
@@ -249,6 +253,80 @@ test("no line at INFO needs a person, and every ERROR does", () => {
   expect(
     LINES.filter(({ level, kind }) => level === "ERROR" && kind === "stripe_configuration"),
   ).toHaveLength(1);
+});
+
+test("every metric of the project is in the page, and no other", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../lib/metrics.ts"), "utf8");
+  const names = [...source.matchAll(/^ {2}\| "(\w+)"/gm)].map(([, name]) => name);
+  const inPage = new Set([...table("## Metrics"), ...table("### Their metrics")]);
+
+  // The worker has no answer of Stripe's that it would record as failed.
+  expect(inPage).toEqual(new Set(names.filter((name) => name !== "Failed")));
+});
+
+const PAYMENT = { outcome: PAID };
+/** How the delivery of one of Stripe's events may end: the compiler wants every decision here. */
+const EVENT_RESULTS: { [D in EventResult["decision"]]: Extract<EventResult, { decision: D }> } = {
+  advanced: { decision: "advanced", ...PAYMENT },
+  duplicate: { decision: "duplicate", ...PAYMENT },
+  in_progress: { decision: "in_progress" },
+  foreign: { decision: "foreign" },
+  unmatched: { decision: "unmatched" },
+  double_charge: { decision: "double_charge", recorded: "pi_1", found: "pi_2" },
+  contradiction: { decision: "contradiction", recorded: PAID, found: PAID },
+  reported: {
+    decision: "reported",
+    notice: disputeNotice(
+      { messageId: "order-1001", paymentIntentId: "pi_1", disputeId: "dp_1", phase: "created" },
+      "urn:payment-worker:test",
+    ),
+  },
+  ignored: { decision: "ignored" },
+  invalid: { decision: "invalid", reason: "mode" },
+  transient: { decision: "transient", error: { kind: "stripe_unavailable", code: "http_503" } },
+};
+
+test("every decision of the finalizer and every field of its line is in the pages", () => {
+  const stripeEvents = readFileSync(
+    join(import.meta.dirname, "../../docs/stripe-events.md"),
+    "utf8",
+  );
+  expect(new Set(table("What the finalizer logs, as `decision`:", 0, stripeEvents))).toEqual(
+    new Set(Object.keys(EVENT_RESULTS)),
+  );
+
+  const row = PAGE.split("\n").find((line) => line.startsWith("| `payment-finalizer` | delivery"));
+  const documented = [...(row ?? "").matchAll(/`(\w+)`/g)].map(([, field]) => field);
+  const common = ["timestamp", "level", "message", "requestId", "FunctionName", "_aws"];
+  const event: StripeEvent = {
+    eventId: "evt_1",
+    type: "payment_intent.succeeded",
+    livemode: false,
+    about: "payment",
+    paymentIntentId: "pi_1",
+  };
+  const declined = { decision: "advanced", outcome: DECLINED } as const;
+  const written = [...Object.values(EVENT_RESULTS), declined].flatMap((result) => {
+    const line = finalizerLine(
+      {
+        delivery: {
+          sqsMessageId: "sqs-1",
+          receiptHandle: "handle",
+          body: "",
+          receiveCount: 1,
+          attributes: {},
+        },
+        event,
+        result: { messageId: "order-1001", ...result },
+      },
+      { now: 0, functionName: "finalizer", requestId: "request-1" },
+    );
+    const json = JSON.parse(JSON.stringify(line)) as Row;
+    const metrics = metricsOf(json) ?? [];
+    const names = new Set(metrics.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)));
+    return Object.keys(json).filter((field) => !names.has(field));
+  });
+  expect(new Set([...documented, ...common])).toEqual(new Set(written));
 });
 
 const MORNING = "2026-11-29T09:";
