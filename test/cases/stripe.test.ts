@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 
+import type { LogLine } from "../../lib/lambda/emf.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { payment, startWorker } from "../support/worker.ts";
 
@@ -185,25 +186,49 @@ test("a 500 that Stripe answered after it had charged is found by the lookup", a
   expect(worker.stripe.ledger.totals()).toMatchObject({ charges: 1 });
 });
 
+test("a payment that was canceled at Stripe before its outcome was recorded ends as canceled", async () => {
+  const worker = await startWorker();
+  worker.stripe.faults.add({ method: "POST" }, { kind: "storedErrorAfterCharge" });
+  await worker.deliver(payment({ paymentMethod: "pm_usBankAccount_success" }));
+  worker.stripe.step(worker.stripe.paymentIntents()[0]?.id ?? "", "cancel");
+  worker.clock.now += 25 * 60 * 60 * 1_000;
+
+  const found = await worker.redeliver();
+
+  expect(found.acknowledged).toHaveLength(1);
+  expect(found.lines[0]).toMatchObject({
+    decision: "completed",
+    outcome: "canceled",
+    lookedUp: true,
+  });
+  expect(await worker.record("order-1001")).toMatchObject({
+    status: "COMPLETED",
+    outcome: { result: "canceled", paymentIntentId: worker.stripe.paymentIntents()[0]?.id },
+  });
+  expect(worker.stripe.paymentIntents()).toHaveLength(1);
+});
+
 test("a rejection is asked once per chain of receives, and a redrive asks again", async () => {
   const worker = await startWorker({ maxReceiveCount: 3 });
+  const five = ["a", "b", "c", "d", "e"].map((id) => payment({ id, customer: "cus_missing" }));
   const rejected = { decision: "rejected", code: "resource_missing", param: "customer" };
 
-  const first = await worker.deliver(payment({ customer: "cus_missing" }));
-  const second = await worker.redeliver();
-  const third = await worker.redeliver();
+  const first = await worker.deliver(...five);
+  const later = [await worker.redeliver(), await worker.redeliver()];
+  await worker.redeliver(); // the fourth receive moves them
   const asked = worker.stripe.ledger.totals().requests;
-  const redriven = await worker.deliver(payment({ customer: "cus_missing" }));
+  const redriven = await worker.deliver(...five);
 
-  expect([first, second, third].map(({ lines }) => lines[0])).toMatchObject([
-    rejected,
-    rejected,
-    rejected,
-  ]);
-  expect(third.lines[0]).toMatchObject({ stripeRequestId: first.lines[0]?.["stripeRequestId"] });
-  expect(asked).toBe(1);
-  expect(redriven.lines[0]).toMatchObject({ ...rejected, attempt: 2 });
-  expect(worker.stripe.ledger.totals().requests).toBe(2);
+  for (const { lines, failed } of [first, ...later]) {
+    expect(failed).toHaveLength(5);
+    for (const line of lines) expect(line).toMatchObject(rejected);
+  }
+  const requestIds = (lines: LogLine[]) => lines.map((line) => line["stripeRequestId"]).toSorted();
+  expect(requestIds(later[1]?.lines ?? [])).toEqual(requestIds(first.lines));
+  expect(asked).toBe(5);
+  expect(await worker.queue.depth(worker.dlqUrl)).toMatchObject({ visible: 5 });
+  for (const line of redriven.lines) expect(line).toMatchObject({ ...rejected, attempt: 2 });
+  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 10, charges: 0 });
 });
 
 test("a key of the wrong mode sends nothing to Stripe and nothing to the dead-letter queue", async () => {
@@ -224,4 +249,5 @@ test("a key of the wrong mode sends nothing to Stripe and nothing to the dead-le
   );
   expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 0 });
   expect(await worker.queue.depth(worker.queueUrl)).toMatchObject({ visible: 0, inFlight: 2 });
+  expect(await worker.queue.depth(worker.dlqUrl)).toMatchObject({ visible: 0 });
 });
