@@ -223,7 +223,7 @@ test("a rejection is asked once per chain of receives, and a redrive asks again"
     expect(failed).toHaveLength(5);
     for (const line of lines) expect(line).toMatchObject(rejected);
   }
-  const requestIds = (lines: LogLine[]) => lines.map((line) => line["stripeRequestId"]).toSorted();
+  const requestIds = (lines: LogLine[]) => new Set(lines.map((line) => line["stripeRequestId"]));
   expect(requestIds(later[1]?.lines ?? [])).toEqual(requestIds(first.lines));
   expect(asked).toBe(5);
   expect(await worker.queue.depth(worker.dlqUrl)).toMatchObject({ visible: 5 });
