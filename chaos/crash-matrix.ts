@@ -1,26 +1,32 @@
-// npm run crash-matrix: kills the worker at every request of the protocol, and shows what became of each
-// payment.
-import { readArguments } from "../cli/terminal/arguments.ts";
+// npm run crash-matrix: kills every function at every request of the protocol, and shows what became of
+// each payment.
+import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand } from "../cli/terminal/command.ts";
 import { startProgress } from "../cli/terminal/progress.ts";
 import { build } from "../scripts/build.ts";
+import { AROUND_ROWS, isAroundRight, runAroundRow } from "./crash-matrix/around.ts";
+import type { AroundResult, AroundRow } from "./crash-matrix/around.ts";
 import { ROWS } from "./crash-matrix/points.ts";
 import type { Row } from "./crash-matrix/points.ts";
-import { matrixTable, summary } from "./crash-matrix/report.ts";
+import { aroundTable, matrixTable, summary } from "./crash-matrix/report.ts";
 import { isKept, isRight, runRow } from "./crash-matrix/run-row.ts";
 import type { RowResult } from "./crash-matrix/run-row.ts";
 
 const COMMAND = {
   name: "crash-matrix",
-  usage: "npm run crash-matrix",
+  usage: "npm run crash-matrix -- [options]",
   about: `
 Kills the worker with SIGKILL at every request of the protocol, before and after the request is
-applied, and at every overlap with a second delivery; prints a table with a row for each point.
+applied, and at every overlap with a second delivery; then every function around it at each of its
+requests. Prints a row for each point.
 
-The built bundle in its own processes, on this machine only, for about three minutes. Every number
-comes from Stripe's ledger, the table and the queues. Exit status 0 when each kill happened as planned
-and each payment was charged once and recorded; 1 when not.`,
-  options: {},
+The built bundles in their own processes, on this machine only, for about four minutes. Every number
+comes from Stripe's ledger, the tables, the queues and the bus. Exit status 0 when each kill happened
+as planned, each payment was charged once and recorded, each outcome was published and each order
+shipped once; 1 when not.`,
+  options: {
+    around: flag("only the functions around the worker: less than a minute"),
+  },
 };
 
 // Rows mostly wait for a lease or a visibility timeout: more at once than there are processors.
@@ -28,33 +34,49 @@ const AT_ONCE = 8;
 // A busy machine can let a moment pass: then the row runs again after the others, when less is going on.
 const TURNS = 6;
 
+/** Runs a row; true when it needs no other turn: all right, or a violation, however it came about. */
+type Job = () => Promise<boolean>;
+
 await runCommand(async () => {
-  readArguments(COMMAND);
+  const { values } = readArguments(COMMAND);
   const interrupted = interruption().then(() => true);
   await build();
   const results = new Map<Row, RowResult>();
-  const stopped = await Promise.race([runAll(results), interrupted]);
+  const around = new Map<AroundRow, AroundResult>();
+  // Those that wait for the visibility timeout first: the others fill the gaps at the end.
+  const rows = values.around ? [] : ROWS.toSorted((a, b) => waits(b) - waits(a));
+  const jobs: Job[] = [
+    ...rows.map((row) => async () => {
+      const result = await runRow(row);
+      results.set(row, result);
+      return isRight(result) || !isKept(result);
+    }),
+    ...AROUND_ROWS.map((row) => async () => {
+      const result = await runAroundRow(row);
+      around.set(row, result);
+      return isAroundRight(result) || !result.kept;
+    }),
+  ];
+  const stopped = await Promise.race([runAll(jobs), interrupted]);
 
   const inOrder = ROWS.flatMap((row) => results.get(row) ?? []);
-  console.log(`\n${matrixTable(inOrder)}\n\n${summary(inOrder)}`);
-  if (inOrder.some((result) => !isRight(result))) process.exitCode = 1;
+  const aroundInOrder = AROUND_ROWS.flatMap((row) => around.get(row) ?? []);
+  if (inOrder.length > 0) console.log(`\n${matrixTable(inOrder)}`);
+  if (aroundInOrder.length > 0) console.log(`\n${aroundTable(aroundInOrder)}`);
+  console.log(`\n${summary(inOrder, aroundInOrder)}`);
+  if (!inOrder.every(isRight) || !aroundInOrder.every(isAroundRight)) process.exitCode = 1;
   // The stacks of the rows that were not over die with this process.
   if (stopped) process.exit(process.exitCode ?? 130);
 });
 
-async function runAll(results: Map<Row, RowResult>): Promise<false> {
-  // Those that wait for the visibility timeout first: the others fill the gaps at the end.
-  const queue = ROWS.toSorted((a, b) => waits(b) - waits(a)).map((row) => ({ row, turn: 1 }));
+async function runAll(jobs: readonly Job[]): Promise<false> {
+  const queue = jobs.map((job) => ({ job, turn: 1 }));
   const progress = startProgress("points", queue.length);
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
-      const { row, turn } = next;
-      const result = await runRow(row);
-      results.set(row, result);
-      // Never after a violation: that is a result, however it came about.
-      const isDone = isRight(result) || !isKept(result) || turn === TURNS;
-      if (isDone) progress.advance();
-      else queue.push({ row, turn: turn + 1 });
+      const { job, turn } = next;
+      if ((await job()) || turn === TURNS) progress.advance();
+      else queue.push({ job, turn: turn + 1 });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));

@@ -44,6 +44,21 @@ export const CRASH_MATRIX: Timings = {
   outageMs: 3_000,
 };
 
+/** For a crash of another function than the worker. */
+export const CRASH_AROUND: Timings = {
+  ...LAPTOP,
+  stripeTimeoutMs: 300,
+  callTimeoutMs: 550,
+  deadlineReserveMs: 150,
+  functionTimeoutMs: 3_000,
+  visibilityTimeoutMs: 18_000, // what the message of a killed function waits
+  batchSize: 1,
+  eventSourceConcurrency: 2,
+  reservedConcurrency: 2,
+  maxReceiveCount: 8,
+  outageMs: 3_000,
+};
+
 export const SOAK: Timings = {
   ...LAPTOP,
   stripeTimeoutMs: 600, // the local Stripe answers in ms, unless it is slow on purpose

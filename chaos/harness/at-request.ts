@@ -6,9 +6,19 @@ import type { Stack } from "../../local/stack.ts";
 /** A request of the protocol, as the server that gets it sees it. */
 export type Request =
   /** `sets` is what only this update sets. */
-  | { to: "table"; operation: "PutItem" | "UpdateItem"; sets?: string }
+  | {
+      to: "table";
+      operation: "PutItem" | "UpdateItem" | "GetItem" | "TransactWriteItems";
+      sets?: string;
+    }
   | { to: "stripe"; method: "POST" | "GET" }
-  | { to: "queue"; operation: "ChangeMessageVisibilityBatch" | "DeleteMessageBatch" };
+  | {
+      to: "queue";
+      operation: "ChangeMessageVisibilityBatch" | "DeleteMessageBatch" | "SendMessage";
+      /** The worker's when absent. */
+      queue?: string;
+    }
+  | { to: "bus"; operation: "PutEvents" };
 
 export type Moment = {
   request: Request;
@@ -30,6 +40,7 @@ type Seen = {
   operation?: string;
   method?: string;
   update?: string;
+  queue?: string;
   messageId?: string;
   bodies?: readonly string[];
 };
@@ -84,8 +95,11 @@ function isFor(seen: Seen, request: Request, messageId: string | undefined): boo
     case "queue":
       return (
         seen.operation === request.operation &&
+        seen.queue === (request.queue ?? "payments") &&
         (messageId === undefined ||
           (seen.bodies ?? []).some((body) => body.includes(`"${messageId}"`)))
       );
+    case "bus":
+      return seen.operation === request.operation;
   }
 }

@@ -3,12 +3,14 @@ import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
+import { AROUND_ROWS, isAroundRight, runAroundRow } from "../../chaos/crash-matrix/around.ts";
+import type { AroundResult } from "../../chaos/crash-matrix/around.ts";
 import { ROWS } from "../../chaos/crash-matrix/points.ts";
 import type { Row } from "../../chaos/crash-matrix/points.ts";
-import { matrixTable, summary } from "../../chaos/crash-matrix/report.ts";
+import { aroundTable, matrixTable, summary } from "../../chaos/crash-matrix/report.ts";
 import { isRight, runRow } from "../../chaos/crash-matrix/run-row.ts";
 import type { RowResult } from "../../chaos/crash-matrix/run-row.ts";
-import { CRASH_MATRIX, DEMO, SOAK } from "../../chaos/timings.ts";
+import { CRASH_AROUND, CRASH_MATRIX, DEMO, SOAK } from "../../chaos/timings.ts";
 import { violations } from "../../lib/timing/payments.ts";
 
 function rowOf(where: string, side: Row["side"], secondDelivery: Row["secondDelivery"]): Row {
@@ -84,7 +86,60 @@ test("the table has a line for each row, and the last line distinguishes a viola
   );
 });
 
-test.each(Object.entries({ CRASH_MATRIX, DEMO, SOAK }))(
+test("there is a row for each request of five functions around the worker, on both sides", () => {
+  const points = AROUND_ROWS.map(({ function: name, where, side }) => `${name} ${where} ${side}`);
+  expect(new Set(points).size).toBe(20);
+  expect(new Set(AROUND_ROWS.map((row) => row.function)).size).toBe(5);
+});
+
+const advance = AROUND_ROWS.find(
+  ({ where, side }) => where === "advance update" && side === "after",
+) as (typeof AROUND_ROWS)[number];
+
+test("an order whose finalizer is killed after its update is charged, published and shipped", async () => {
+  const result = await runAroundRow(advance);
+  expect(result).toMatchObject({
+    missed: undefined,
+    charges: 1,
+    outcomes: 2,
+    shipped: 1,
+    end: "succeeded",
+    kept: true,
+  });
+  expect(isAroundRight(result)).toBe(true);
+});
+
+const AROUND_RIGHT: AroundResult = {
+  row: advance,
+  kills: 1,
+  missed: undefined,
+  charges: 1,
+  outcomes: 2,
+  events: 2,
+  shipped: 1,
+  end: "succeeded",
+  kept: true,
+};
+
+test.each<[string, Partial<AroundResult>, string]>([
+  ["no charge", { charges: 0 }, "not as planned"],
+  ["one outcome", { outcomes: 1 }, "not as planned"],
+  ["no shipment", { shipped: 0 }, "not as planned"],
+  ["no kill", { kills: 0 }, "not as planned"],
+  ["another course than planned", { missed: "the point was not reached" }, "not as planned"],
+  ["a violation", { kept: false }, "1 wrong"],
+])(
+  "a row around the worker with %s is not right, and the last line says so",
+  (_, change, words) => {
+    const result = { ...AROUND_RIGHT, ...change };
+    expect(isAroundRight(AROUND_RIGHT)).toBe(true);
+    expect(isAroundRight(result)).toBe(false);
+    expect(summary([], [AROUND_RIGHT, result])).toContain(words);
+    expect(aroundTable([AROUND_RIGHT, result]).split("\n")).toHaveLength(3);
+  },
+);
+
+test.each(Object.entries({ CRASH_AROUND, CRASH_MATRIX, DEMO, SOAK }))(
   "the timings %s keep every rule that a deployment has to keep",
   (_, timings) => {
     expect(violations(timings)).toEqual([]);
