@@ -5,14 +5,22 @@ import { handle } from "../local/feed.ts";
 import type { StackEvent } from "../local/stack-event.ts";
 import { idIn } from "./summary.ts";
 
-/** Returns the listener: the worker's own log line for each delivery, and what happens to the worker itself. */
+const WORKER = "payment-worker";
+
+/** Returns the listener: the functions' own log lines, and what happens to the functions themselves. */
 export function follow(print: (line: string) => void): (event: StackEvent) => void {
   const say = (text: string): void => print(`${time()}  ${text}`);
   return handle<StackEvent>({
-    "environment started": ({ pid }) => say(dim(`a worker started, process ${pid}`)),
-    "environment ended"({ pid, how, wasBusy }) {
+    "environment started": ({ function: name, pid }) =>
+      say(
+        dim(
+          name === WORKER ? `a worker started, process ${pid}` : `${name} started, process ${pid}`,
+        ),
+      ),
+    "environment ended"({ function: name, pid, how, wasBusy }) {
       // With a batch, the failed invocation says so and names the messages.
-      if (!wasBusy) say(dim(`the worker in process ${pid}, idle, ${how}`));
+      const who = name === WORKER ? "the worker" : name;
+      if (!wasBusy) say(dim(`${who} in process ${pid}, idle, ${how}`));
     },
     failed({ reason, message, messages }) {
       const what = `an invocation failed (${reason}: ${message})`;
@@ -22,7 +30,8 @@ export function follow(print: (line: string) => void): (event: StackEvent) => vo
       say(dim(`the poller pauses for ${Math.round(pauseMs)} ms after the failure`)),
     "not received": ({ message }) => say(styleText("red", `receiving failed: ${message}`)),
     "not deleted": ({ message }) => say(styleText("red", `deleting failed: ${message}`)),
-    log: ({ line }) => say(describeLine(line)),
+    log: ({ function: name, line }) =>
+      say(name === WORKER ? describeLine(line) : `${dim(`${name}:`)} ${describeLine(line)}`),
   });
 }
 

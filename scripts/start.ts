@@ -1,7 +1,9 @@
-// npm start: the worker with everything around it, on this machine, until Ctrl-C.
+// npm start: every function with everything around it, on this machine, until Ctrl-C.
 import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { everyFunction } from "../local/parts.ts";
 import { LOCAL_WORKER } from "../local/payment-worker.ts";
+import { openShop } from "../local/shop.ts";
 import { startStack } from "../local/stack.ts";
 import type { Stack } from "../local/stack.ts";
 import { build } from "./build.ts";
@@ -14,19 +16,20 @@ const COMMAND = {
   name: "start",
   usage: "npm start -- [options]",
   about: `
-Runs queue, table, Stripe and worker on this machine until Ctrl-C.
+Runs queues, tables, Stripe, an event bus and every function on this machine until Ctrl-C.
 
-The worker is the built bundle in a process of its own. Kill that process and see what becomes of
-its messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.`,
+Each function is its built bundle in processes of its own. Kill one and see what becomes of its
+messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.`,
   options: {
     port: integer("N", "at addresses that outlive a restart, such as 4700", {
       min: 1_024,
-      max: 65_532,
+      max: 65_529,
     }),
     container: flag("also lets containers reach the servers, for sam local invoke"),
   },
   notes: `
-The servers listen on 127.0.0.1, at any free port, or queue, table and Stripe at N+1, N+2 and N+3.
+The servers listen on 127.0.0.1, at any free port, or queue, table, Stripe, bus, payment API and
+webhook at N+1 to N+6.
 With --container on Linux their ports are open on Docker's bridge too, to every container of this
 machine; Docker Desktop's containers reach 127.0.0.1 by themselves.`,
 };
@@ -44,7 +47,8 @@ await runCommand(async () => {
     }
     try {
       await build();
-      await run(await startStack({ ports }), values.container, interrupted);
+      const functions = everyFunction(LOCAL_WORKER, ports);
+      await run(await startStack({ functions, ports }), values.container, interrupted);
     } finally {
       releaseFolder();
     }
@@ -56,6 +60,7 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
   try {
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
+    openShop(stack);
     const keepLine = startLogFile();
     const summarize = createSummary(stack);
     const pid = stack.worker.provision();
@@ -63,7 +68,7 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
     console.log(introduce(stack, pid));
     stack.feed.subscribe(follow(console.log));
     stack.feed.subscribe((event) => {
-      if (event.type === "log") keepLine(event.line);
+      if (event.type === "log" && event.function === stack.worker.name) keepLine(event.line);
     });
     await interrupted;
     console.log("\nStopping …");
@@ -75,9 +80,11 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
   }
 }
 
-function portsFrom(port: number | undefined): { queue: number; table: number; stripe: number } {
-  if (port === undefined) return { queue: 0, table: 0, stripe: 0 };
-  return { queue: port + 1, table: port + 2, stripe: port + 3 };
+type Ports = Record<"queue" | "table" | "stripe" | "bus" | "api" | "webhook", number>;
+
+function portsFrom(port: number | undefined): Ports {
+  const at = (offset: number): number => (port === undefined ? 0 : port + offset);
+  return { queue: at(1), table: at(2), stripe: at(3), bus: at(4), api: at(5), webhook: at(6) };
 }
 
 /** What the machine does not allow becomes a sentence with the next step. */
@@ -99,15 +106,18 @@ async function explained(start: () => Promise<void>): Promise<void> {
   }
 }
 
-function introduce({ table, queue, queues, stripe, tableName }: Stack, pid: number): string {
-  const message = {
-    id: "order-1",
-    createdAt: "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'",
+function introduce(stack: Stack, pid: number): string {
+  const { table, queue, queues, stripe, bus, tableName, functions } = stack;
+  const urlOf = (name: string): string => functions.find((one) => one.name === name)?.url ?? "";
+  const api = `${urlOf("payment-api")}/payments`;
+  const payment = {
     amount: 1250,
     currency: "eur",
     customer: "cus_local",
     paymentMethod: "pm_card_visa",
   };
+  const createdAt = "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'";
+  const message = { id: "order-1", createdAt, ...payment };
   return `
 The payment worker runs on this machine, in process ${pid}. Ctrl-C stops it and forgets everything.
 
@@ -115,6 +125,14 @@ The payment worker runs on this machine, in process ${pid}. Ctrl-C stops it and 
   dead-letter queue  ${queues.dlqUrl}
   table              ${tableName} at ${table.url}
   Stripe             ${stripe.url}
+  event bus          ${bus.url}
+  payment API        ${api}
+  Stripe's events    ${urlOf("stripe-webhook")}
+
+Pay over HTTP, ask what became of it, and send the same again: it is charged once, and shipped once.
+  curl -i ${api} -H 'Content-Type: application/json' -H 'Idempotency-Key: order-7' \\
+    -d '${JSON.stringify(payment)}'
+  curl ${api}/order-7
 
 Kill a worker with kill -9: its messages come back after ${LOCAL_WORKER.visibilityTimeoutSeconds} s. After ${LOCAL_WORKER.maxReceiveCount} receives a message goes to the dead-letter queue.
 

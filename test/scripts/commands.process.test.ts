@@ -181,7 +181,15 @@ test("--port pins the addresses, and a taken port is a sentence", async () => {
   };
 
   const second = await prepare().run("scripts/start.ts", "--port", String(base));
+  const paid = await fetch(`http://127.0.0.1:${base + 5}/payments`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": "order-7" },
+    body: '{"amount":1250,"currency":"eur","customer":"cus_local","paymentMethod":"pm_card_visa"}',
+  });
+  await until(() => output.stdout.includes("the order is shipped"));
 
+  expect(paid.status).toBe(202);
+  expect(output.stdout).toContain(`curl -i http://127.0.0.1:${base + 5}/payments `);
   expect(endpoints).toEqual({
     queue: `http://127.0.0.1:${base + 1}`,
     table: `http://127.0.0.1:${base + 2}`,
@@ -195,7 +203,7 @@ test("--port pins the addresses, and a taken port is a sentence", async () => {
 });
 
 test.each([
-  ["no port", ["--port", "80"], "--port must be an integer from 1024 to 65532"],
+  ["no port", ["--port", "80"], "--port must be an integer from 1024 to 65529"],
   ["an option that does not exist", ["now"], '"now" is not an option of start'],
 ])("start with %s is an error with the next step", async (_, args, sentence) => {
   const { code, stderr } = await prepare().run("scripts/start.ts", ...args);

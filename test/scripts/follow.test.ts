@@ -50,6 +50,14 @@ test.each<[string, StackEvent, string]>([
     "order-1  charge succeeded  receive 1",
   ],
   [
+    "the line of another function, with its name",
+    {
+      ...log({ level: "INFO", message: "the order is shipped", messageId: "order-1" }),
+      function: "order-fulfillment",
+    } as StackEvent,
+    "order-fulfillment: order-1  the order is shipped",
+  ],
+  [
     "a failed batch's error without its stack trace",
     log({
       level: "ERROR",
