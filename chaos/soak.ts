@@ -10,10 +10,11 @@ const COMMAND = {
   name: "soak",
   usage: "npm run soak -- [options]",
   about: `
-Payments while workers are killed and frozen, requests and replies get lost or late, Stripe and the
-table have outages, producers repeat and operators redrive; then a few quiet minutes, until each
-message has come to its end. The built bundle in its own processes, on this machine only. Every number
-comes from Stripe's ledger, the table and the queues.`,
+Payments while functions are killed and frozen, requests and replies get lost or late, Stripe and the
+table have outages, Stripe's events come twice, late and forged, producers and clients repeat and
+operators redrive; then a few quiet minutes, until each message has come to its end. The built bundles
+in their own processes, on this machine only. Every number comes from Stripe's ledger, the tables, the
+queues and the bus.`,
   options: {
     minutes: number("N", "how long things go wrong; 0.5 is half a minute", {
       min: 0.01,
@@ -27,7 +28,7 @@ comes from Stripe's ledger, the table and the queues.`,
   },
   notes: `
 Ctrl-C ends it at once, with the last line so far. Exit status 0 when no payment was charged twice and
-none was lost, 1 when one was.`,
+none was lost, each outcome was published and each paid order shipped once; 1 when not.`,
 };
 
 await runCommand(async () => {
@@ -45,8 +46,12 @@ await runCommand(async () => {
   console.log(`\n${faultTable(faults)}\n\n${endTable(verdict)}\n`);
   if (verdict.lost.length > 0) console.log(`Lost: ${verdict.lost.join(", ")}`);
   const { aborted } = interrupted;
-  if (aborted) console.log(`Interrupted: ${verdict.open.length} still in the queue.`);
+  const { outcomes, events, shipped, wrong, missing } = verdict;
+  for (const sentence of [...wrong, ...(aborted ? [] : missing)]) console.log(sentence);
+  if (aborted) console.log(`Interrupted: ${verdict.open.length} not at their end.`);
   const kept = isKept(verdict, aborted);
+  const around = { outcomes, "events published": events, "orders shipped once": shipped };
+  console.log(lastLine(around, wrong.length === 0 && (aborted || missing.length === 0)));
   const counts = {
     messages: verdict.rows.length,
     deliveries,

@@ -46,13 +46,15 @@ export type Verdict = AroundVerdict & {
   /** Message ids with a body that ended neither in an outcome that Stripe confirms, nor in the
    * dead-letter queue with a reason, and that is not in the queue either. */
   lost: string[];
-  /** Message ids with a body that is still in the queue. */
+  /** Message ids with a body that is still in the queue, or whose record is behind Stripe. */
   open: string[];
 };
 
 export const LOST = "LOST";
 export const SILENT = "dead-letter queue without a reason: LOST";
 export const OPEN = "still in the queue";
+/** The record is of a debit that Stripe has moved on since. */
+export const BEHIND = "recorded, and not finalized yet";
 
 /** Stripe's status for each recorded result. */
 const STATUS: { [result: string]: string } = {
@@ -81,7 +83,7 @@ export function reachVerdict(evidence: Evidence): Verdict {
     charges: evidence.charges.length,
     doubled: countDoubled(evidence),
     lost: idsWith(LOST, SILENT),
-    open: idsWith(OPEN),
+    open: idsWith(OPEN, BEHIND),
   };
 }
 
@@ -112,11 +114,12 @@ function createEndOf(evidence: Evidence): (sent: Sent) => string {
     const { status, outcome } = records.get(id) ?? {};
     const intent = intents.get(outcome?.paymentIntentId ?? "");
     if (status !== "COMPLETED" || !outcome || !intent) return undefined;
-    const confirmed =
-      intent.metadata["message_id"] === id &&
-      intent.amount === amount &&
-      intent.status === STATUS[outcome.result];
+    const confirmed = intent.metadata["message_id"] === id && intent.amount === amount;
     if (!confirmed) return undefined;
+    if (intent.status !== STATUS[outcome.result]) {
+      const isOpen = ["processing", "requires_action"].includes(outcome.result);
+      return isOpen ? BEHIND : undefined;
+    }
     return outcome.result === "declined"
       ? `declined (${outcome.declineCode ?? outcome.code})`
       : outcome.result;

@@ -42,12 +42,29 @@ const QUEUE_FAULTS = [
   ["queue: reply lost", 0.004, { kind: "dropAfter" }],
 ] as const;
 
+const BUS_FAULTS = [
+  ["bus: request lost", 0.01, { kind: "dropBefore" }],
+  ["bus: reply lost", 0.01, { kind: "dropAfter" }],
+] as const;
+
+/** Stripe's events come at least once, in no order, and somebody else sends some too. */
+const WEBHOOK_FAULTS = [
+  ["event: sent twice", 0.05, { kind: "duplicate" }],
+  ["event: a second one of the same change", 0.03, { kind: "secondEvent" }],
+  ["event: late", 0.05, { kind: "delayArrival", ms: 2_000 }],
+  ["event: forged", 0.03, { kind: "forged" }],
+  ["event: stale", 0.02, { kind: "stale", ms: 301_000 }],
+] as const;
+
 function planned(what: string, { happened }: ArmedFault): PlannedFault {
   return { what, happened };
 }
 
 /** Arms the faults that hit single requests. */
-export function armSingleFaults({ table, stripe, queue }: Stack, chance: Chance): PlannedFault[] {
+export function armSingleFaults(
+  { table, stripe, queue, bus }: Stack,
+  chance: Chance,
+): PlannedFault[] {
   const some = (share: number) => ({ times: Infinity, where: () => chance.happens(share) });
   return [
     ...TABLE_FAULTS.map(([what, share, fault]) =>
@@ -58,6 +75,10 @@ export function armSingleFaults({ table, stripe, queue }: Stack, chance: Chance)
     ),
     ...QUEUE_FAULTS.map(([what, share, fault]) =>
       planned(what, queue.faults.add(some(share), fault)),
+    ),
+    ...BUS_FAULTS.map(([what, share, fault]) => planned(what, bus.faults.add(some(share), fault))),
+    ...WEBHOOK_FAULTS.map(([what, share, fault]) =>
+      planned(what, stripe.webhooks.faults.add(some(share), fault)),
     ),
   ];
 }

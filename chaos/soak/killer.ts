@@ -1,4 +1,4 @@
-// Kills and freezes workers during a soak: at a request of theirs, or at any moment.
+// Kills functions during a soak at a request of theirs, and kills or freezes workers at any moment.
 import { atNextRequest } from "../harness/at-request.ts";
 import type { Request } from "../harness/at-request.ts";
 import type { Harness } from "../harness/harness.ts";
@@ -9,15 +9,27 @@ import type { Chance } from "./chance.ts";
 // How long a planned kill may wait for its request, ms.
 const HIT_MS = 60_000;
 
-const REQUESTS: [Request, ...Request[]] = [
-  { to: "table", operation: "PutItem" },
-  { to: "table", operation: "UpdateItem" },
-  { to: "stripe", method: "POST" },
+type Target = readonly [functionName: string, Request];
+
+const WORKER = "payment-worker";
+const CREATE: Target = [WORKER, { to: "stripe", method: "POST" }];
+/** Every other kill is one of the worker. */
+const TARGETS: readonly [Target, ...Target[]] = [
+  [WORKER, { to: "table", operation: "PutItem" }],
+  [WORKER, { to: "table", operation: "UpdateItem" }],
+  [WORKER, { to: "table", operation: "UpdateItem", sets: "outcome = " }],
+  CREATE,
+  CREATE,
+  ["outcome-publisher", { to: "bus", operation: "PutEvents" }],
+  ["payment-finalizer", { to: "stripe", method: "GET" }],
+  ["payment-finalizer", { to: "table", operation: "UpdateItem", sets: "revision = if_not_exists" }],
+  ["order-fulfillment", { to: "table", operation: "TransactWriteItems" }],
+  ["stripe-webhook", { to: "queue", operation: "SendMessage", queue: "stripe-events" }],
 ];
 
 /** Kills until `signal` aborts. `ended` resolves when that is over and nothing is frozen. */
 export function startKiller(
-  { stack, deliveries }: Harness,
+  { stack, deliveries, functionNamed }: Harness,
   chance: Chance,
   signal: AbortSignal,
 ): { freezes: () => number; ended: Promise<void> } {
@@ -31,15 +43,15 @@ export function startKiller(
     thaw(pid);
   }
 
-  /** Kills the worker that sends the next such request, and sometimes loses the request with it. */
+  /** Kills the function that sends the next such request, and sometimes loses the request with it. */
   async function killAtRequest(): Promise<void> {
-    const request = chance.pick(REQUESTS);
+    const [name, request] = chance.pick(TARGETS);
     const side = chance.happens(0.67) ? "before" : "after";
     const lost = side === "before" && chance.happens(0.5);
     const hit = new AbortController();
     atNextRequest(stack, { request, side }, { lost }, (messageId) => {
       // A batch is one process's: the one that has this message has sent the request.
-      stack.worker.kill(messageId);
+      functionNamed(name).kill(messageId);
       hit.abort();
     });
     await pause(HIT_MS, AbortSignal.any([signal, hit.signal]));

@@ -2,7 +2,9 @@
 import { SHAPES } from "../../scripts/message-body.ts";
 import type { Operation } from "../../scripts/message-body.ts";
 import { payment } from "../harness/harness.ts";
+import type { Harness } from "../harness/harness.ts";
 import type { Sent } from "../harness/verdict.ts";
+import { pause } from "../harness/wait.ts";
 import type { Chance } from "./chance.ts";
 
 const REPEATED = 0.06;
@@ -14,6 +16,19 @@ const OTHER_METHODS = [
   ["pm_card_authenticationRequired", 0.02],
   ["pm_usBankAccount_processing", 0.03],
 ] as const;
+
+/** Clients of the payment API: each asks again when it has waited for too long. */
+export async function payOverHttp(
+  { order }: Harness,
+  chance: Chance,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let count = 1; await pause(chance.between(100, 400), signal); count++) {
+    const isDebit = chance.happens(0.2);
+    const paymentMethod = isDebit ? "pm_usBankAccount_success" : "pm_card_visa";
+    await order(`http-${count}`, { paymentMethod }, Math.round(chance.between(150, 1_000)));
+  }
+}
 
 /** Returns what one operation puts into the queue, in order: one body, or more when it is repeated. */
 export function createProducer(chance: Chance): () => Sent[] {

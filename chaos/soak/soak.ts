@@ -1,3 +1,4 @@
+import type { Stack } from "../../local/stack.ts";
 // A soak: producers send for a while and everything goes wrong meanwhile; then it is quiet, and every
 // message must come to its end.
 import { openHarness } from "../harness/harness.ts";
@@ -5,10 +6,12 @@ import type { Harness, PlannedFault } from "../harness/harness.ts";
 import type { Sent, Verdict } from "../harness/verdict.ts";
 import { pause } from "../harness/wait.ts";
 import { SOAK } from "../timings.ts";
+import { startBank } from "./bank.ts";
+import type { Bank } from "./bank.ts";
 import { chanceOf } from "./chance.ts";
 import { armSingleFaults, startOutages } from "./faults.ts";
 import { startKiller } from "./killer.ts";
-import { createProducer } from "./producer.ts";
+import { createProducer, payOverHttp } from "./producer.ts";
 
 type SoakResult = {
   verdict: Verdict;
@@ -36,8 +39,9 @@ export async function soak(options: {
 }): Promise<SoakResult> {
   const { interrupted } = options;
   const chance = chanceOf(options.seed);
-  const harness = await openHarness(SOAK);
-  const { stack, deliveries } = harness;
+  const harness = await openHarness(SOAK, "everything");
+  const { stack, deliveries, killsOf } = harness;
+  const kills = (): number => stack.functions.reduce((total, { name }) => total + killsOf(name), 0);
   const during = AbortSignal.any([interrupted, AbortSignal.timeout(options.ms)]);
   const done = new AbortController();
   const startedAt = performance.now();
@@ -49,7 +53,7 @@ export async function soak(options: {
       const dead = await stack.queue.depth(stack.queues.dlqUrl);
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
       options.report(
-        `${seconds} s  ${phase}: ${harness.sent()} sent, ${visible + inFlight + delayed} in the queue, ${dead.visible} in the dead-letter queue, ${deliveries.kills()} kills`,
+        `${seconds} s  ${phase}: ${harness.sent()} sent, ${visible + inFlight + delayed} in the queue, ${dead.visible} in the dead-letter queue, ${kills()} kills`,
       );
     }
   };
@@ -58,21 +62,25 @@ export async function soak(options: {
     const single = armSingleFaults(stack, chance);
     const outages = startOutages(stack, chance, during);
     const killer = startKiller(harness, chance, during);
+    const bank = startBank(stack, chance, during);
     await Promise.all([
       produce(harness, createProducer(chance), during),
+      payOverHttp(harness, chance, during),
       redriveNowAndThen(harness, during),
+      bank.ended,
       killer.ended,
       outages.ended,
     ]);
-    for (const { faults } of [stack.table, stack.queue, stack.stripe]) faults.removeAll();
+    const { table, queue, stripe, bus } = stack;
+    for (const { faults } of [table, queue, stripe, stripe.webhooks, bus]) faults.removeAll();
     phase = "quiet, for about a minute";
-    if (!interrupted.aborted) await drain(harness, interrupted);
-    await stack.worker.stop(interrupted.aborted ? 0 : undefined);
+    if (!interrupted.aborted) await drain(harness, bank, interrupted);
+    for (const one of stack.functions) await one.stop(interrupted.aborted ? 0 : undefined);
     const frozen = { what: "a worker was frozen", happened: killer.freezes };
     return {
       verdict: await harness.verdict(),
       deliveries: deliveries.count(),
-      kills: deliveries.kills(),
+      kills: kills(),
       faults: [...single, ...outages.planned, frozen],
     };
   } finally {
@@ -90,33 +98,56 @@ async function produce(
 ): Promise<void> {
   while (await pause(20, signal)) {
     const { visible } = await stack.queue.depth(stack.queues.queueUrl);
+    if (await isBehind(stack)) continue;
     for (let stock = visible; stock < VISIBLE; stock++) {
       for (const message of next()) await send(message);
     }
   }
 }
 
-async function redriveNowAndThen({ redrive }: Harness, signal: AbortSignal): Promise<void> {
-  while (await pause(REDRIVE_EVERY_MS, signal)) await redrive();
+const AROUND = ["stripe-events", "orders"] as const;
+
+const urlOf = ({ queue }: Stack, name: string): string => `${queue.url}/000000000000/${name}`;
+
+/** Whether the functions behind the worker have more to do than they can. */
+async function isBehind(stack: Stack): Promise<boolean> {
+  const depths = await Promise.all(AROUND.map((name) => stack.queue.depth(urlOf(stack, name))));
+  return depths.some(({ visible }) => visible > 5 * VISIBLE);
+}
+
+async function redriveAll({ redrive }: Harness): Promise<void> {
+  for (const name of ["payments", ...AROUND]) await redrive(name);
+}
+
+async function redriveNowAndThen(harness: Harness, signal: AbortSignal): Promise<void> {
+  while (await pause(REDRIVE_EVERY_MS, signal)) await redriveAll(harness);
 }
 
 /**
  * Without faults every message comes to its end. What Stripe has a 500 stored for must wait until
  * Stripe has forgotten the key.
  */
-async function drain(
-  { stack, redrive, advanceServers }: Harness,
-  interrupted: AbortSignal,
-): Promise<void> {
+async function drain(harness: Harness, bank: Bank, interrupted: AbortSignal): Promise<void> {
+  const { stack, advanceServers } = harness;
   const isOver = new Promise<void>((resolve) => {
     interrupted.addEventListener("abort", () => resolve());
   });
-  const drained = () => Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
+  const drained = async (): Promise<void> => {
+    await Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
+    bank.decideAll();
+    await Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
+  };
   await drained();
-  for (const step of [() => {}, () => advanceServers(STRIPE_FORGETS_MS)]) {
+  const forget = (): void => {
+    advanceServers(STRIPE_FORGETS_MS);
+    // The functions' clocks are not moved: Stripe's events must be signed by those.
+    const stale = { kind: "stale", ms: STRIPE_FORGETS_MS } as const;
+    stack.stripe.webhooks.faults.add({ times: Infinity }, stale);
+  };
+  for (const step of [() => {}, forget]) {
     if (interrupted.aborted) return;
     step();
-    await redrive();
+    await redriveAll(harness);
     await drained();
   }
 }

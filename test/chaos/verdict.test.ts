@@ -119,6 +119,15 @@ test.each<[object, Evidence["intents"][number]["status"], string]>([
   expect(verdict).toMatchObject({ lost: [], rows: [{ charges: 0, ends: [end] }] });
 });
 
+test("a bank debit that Stripe has moved on is open until the record follows, and not lost", () => {
+  const outcome = { ...RECORD.outcome, result: "processing" };
+
+  const verdict = reachVerdict(evidence({ records: [{ ...RECORD, outcome }] }));
+
+  expect(verdict).toMatchObject({ lost: [], open: ["order-1"] });
+  expect(isKept(verdict)).toBe(false);
+});
+
 test("a message in the dead-letter queue with a reason is at its end", () => {
   const deadLetters = [{ body: "one", reason: "conflict" }];
 
