@@ -64,7 +64,7 @@ export const stripeWebhook = (
 
 // An event that comes before its record waits for a killed worker's visibility timeout, by its
 // backoff of seconds.
-const EARLY_RECEIVES = 40;
+const EARLY_RECEIVES = 24;
 
 /** Moves recorded outcomes forward. */
 export const paymentFinalizer = (around: WorkerSettings = LOCAL_WORKER) =>
