@@ -51,6 +51,8 @@ export class OutcomeEvents extends Construct {
   readonly function: lambda.Function;
   readonly worker: PaymentWorker;
   readonly stage: string;
+  /** What every event says it comes from. */
+  readonly source: string;
   /** Changes that could not be published, whole. */
   readonly failures: s3.Bucket;
   readonly alarms: cloudwatch.Alarm[] = [];
@@ -60,6 +62,7 @@ export class OutcomeEvents extends Construct {
     const { worker, stage } = props;
     this.worker = worker;
     this.stage = stage;
+    this.source = `urn:payment-worker:${stage}`;
     const stream = worker.table.tableStreamArn;
     if (stream === undefined) {
       throw new Error(

@@ -66,6 +66,7 @@ function addParts(worker: PaymentWorker, stage: Stage, output: Output): void {
     : undefined;
   if (outcomes) {
     output("EventBusName", outcomes.bus.eventBusName, "Outcome events come from this bus");
+    output("EventSource", outcomes.source, "The source of the outcome events");
     output("FailedEventsBucket", outcomes.failures.bucketName, "What could not be published");
   }
   if (stripeEvents) {

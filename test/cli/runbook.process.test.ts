@@ -20,7 +20,9 @@ type Operator = Awaited<ReturnType<typeof startOperator>>;
 type Run = (command: string, shows: RegExp) => Promise<Finished>;
 
 const SECTIONS = new Map(
-  PAGE.split(/^## /m)
+  PAGE.split("\n# Around the worker\n", 1)
+    .join("")
+    .split(/^## /m)
     .slice(1)
     .map((section) => {
       const [name = "", ...rest] = section.split("\n");

@@ -108,6 +108,7 @@ test("a stage with every part deploys", async () => {
   expect(outputs).toMatchObject({
     WebhookUrl: expect.stringMatching(/^https:/),
     EventBusName: expect.any(String),
+    EventSource: "urn:payment-worker:dev",
     OrdersTableName: expect.any(String),
     ApiUrl: expect.stringMatching(/^https:/),
   });

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+
 import { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
+import { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { expect, test } from "vitest";
 
 import { OutcomeEvents } from "../../infra/outcome-events.ts";
@@ -313,3 +316,68 @@ test("with a customer-managed key, the parts encrypt with it what they keep, and
     expect([Type, DeletionPolicy]).toStrictEqual([Type, "Retain"]);
   }
 });
+
+test("every alarm of the parts has its section in the runbook, and every section an alarm", () => {
+  const page = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
+  const [, ...sections] = (page.split("\n# Around the worker\n")[1] ?? "").split(/^## /m);
+  const stack = new PaymentServiceStack(newApp(), "Stack", { ...DEV, ...PARTS });
+  (stack.node.findChild("OutcomeEvents") as OutcomeEvents).addQueue("Queue");
+  const worker = stack.node.findChild("PaymentWorker");
+  const alarms = stack.node
+    .findAll()
+    .filter((node) => node instanceof Alarm && !node.node.path.startsWith(worker.node.path))
+    .map(({ node }) => node.id);
+
+  expect(new Set(sections.map((section) => section.split("\n")[0]))).toStrictEqual(new Set(alarms));
+  for (const section of sections) {
+    const parts = [...section.matchAll(/^\*\*(For customers|See|Do|Over when)\b/gm)];
+    expect([section.split("\n")[0], ...parts.map(([, part]) => part)]).toStrictEqual([
+      expect.any(String),
+      "For customers",
+      "See",
+      "Do",
+      "Over when",
+    ]);
+  }
+});
+
+test.each([
+  ["OutcomesLate", { MetricName: "IteratorAge", Statistic: "Maximum", Threshold: 300_000 }],
+  ["PublisherErrors", { MetricName: "Errors", Threshold: 1, EvaluationPeriods: 3 }],
+  ["EventsNotDelivered", { MetricName: "ApproximateNumberOfMessagesVisible", Threshold: 1 }],
+  ["DoubleCharges", { MetricName: "DoubleCharge", Period: 60, Threshold: 1 }],
+  ["StripeEventDeadLetters", { MetricName: "ApproximateNumberOfMessagesVisible", Threshold: 1 }],
+  ["StripeEventsLate", { MetricName: "ApproximateAgeOfOldestMessage", Threshold: 1_261 }],
+  ["UnmatchedPayments", { MetricName: "Unmatched", Threshold: 1 }],
+  ["WebhookInvalid", { MetricName: "WebhookInvalid", Threshold: 20 }],
+  ["OrderDeadLetters", { MetricName: "ApproximateNumberOfMessagesVisible", Threshold: 1 }],
+  ["OrdersLate", { MetricName: "ApproximateAgeOfOldestMessage", Threshold: 1_261 }],
+  ["ApiUnavailable", { MetricName: "5xx", Threshold: 1, EvaluationPeriods: 3 }],
+])("%s fires on %o", (name, expected) => {
+  expect(alarmOf(name)).toMatchObject(expected);
+});
+
+test.each([
+  ["OutcomesNotPublished", ["OnFailureDestinationDeliveredEventCount", "DroppedEventCount"]],
+  ["WebhookFailures", ["WebhookFailed", "Errors", "Throttles"]],
+])("%s fires on any of %o", (name, metrics) => {
+  const { Threshold, Metrics } = alarmOf(name) as {
+    Threshold: number;
+    Metrics: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[];
+  };
+
+  expect(Threshold).toBe(1);
+  expect(Metrics[0]?.Expression).toMatch(/^FILL\(\w+, 0\)( \+ FILL\(\w+, 0\))+$/);
+  expect(Metrics.slice(1).map(({ MetricStat }) => MetricStat?.Metric.MetricName)).toStrictEqual(
+    metrics,
+  );
+});
+
+function alarmOf(name: string): Record<string, unknown> | undefined {
+  const [, alarm] =
+    Object.entries(together).find(
+      ([id, { Type }]) =>
+        Type === "AWS::CloudWatch::Alarm" && new RegExp(`${name}[0-9A-F]{8}$`).test(id),
+    ) ?? [];
+  return alarm?.Properties;
+}
