@@ -4,6 +4,7 @@ import { number, readArguments } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
+import { partsFor } from "./capacity/parts.ts";
 import { planFor } from "./capacity/plan.ts";
 import type { Load } from "./capacity/plan.ts";
 
@@ -57,6 +58,11 @@ function report(load: Load): string {
       ([service, cost]) => `  ${service.padEnd(16)}${dollars(cost)}`,
     ),
     `  ${"total".padEnd(16)}${dollars(total)}`,
+    "",
+    "cost per million of each part around the worker",
+    ...partsFor(load).map(
+      ({ name, million, cost }) => `  ${name.padEnd(18)}${dollars(cost)}  ${million}`,
+    ),
     "",
     "limits, in the order in which they are reached",
     ...limitsOf(load, plan).map(

@@ -30,15 +30,15 @@ export type Plan = {
 };
 
 // Measured by `npm run bench` and by the local servers.
-const TABLE_CALL_MS = 5;
+export const TABLE_CALL_MS = 5;
 const CPU_MS_PER_MESSAGE = 2.5;
-const LOG_LINE_BYTES = 900; // of a delivery
-const PLATFORM_LOG_BYTES = 1_200; // of an invocation: Lambda's own start and report lines
+export const LOG_LINE_BYTES = 900; // of a delivery
+export const PLATFORM_LOG_BYTES = 1_200; // of an invocation: Lambda's own start and report lines
 const ITEM_BYTES = 700; // with DynamoDB's overhead of 100
 
 const FULL_CPU_MB = 1_769; // https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 const MEMORIES_MB = [512, 1_024, FULL_CPU_MB];
-const RECORD_LIFE_MONTHS = 35 / 30;
+export const RECORD_LIFE_MONTHS = 35 / 30;
 const SECRET_CACHE_SECONDS = 300;
 // The rest of Stripe's rate is for the other users of the account, and for the charges that are
 // faster than the usual one.
@@ -111,10 +111,10 @@ function durationMs(messages: number, latencyMs: number, memoryMb: number): numb
   return 2 * TABLE_CALL_MS + latencyMs + cpuMs(messages, memoryMb);
 }
 
-function cpuMs(messages: number, memoryMb: number): number {
+export function cpuMs(messages: number, memoryMb: number): number {
   return (messages * CPU_MS_PER_MESSAGE * FULL_CPU_MB) / memoryMb;
 }
 
-function clamp(value: number, least: number, most: number): number {
+export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }

@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 
 import { DEFAULT_TIMINGS, violations } from "../../lib/timing/payments.ts";
 import { limitsOf } from "../../scripts/capacity/limits.ts";
+import { partsFor } from "../../scripts/capacity/parts.ts";
 import { planFor } from "../../scripts/capacity/plan.ts";
 import type { Load, Plan } from "../../scripts/capacity/plan.ts";
 import { simulate } from "../../scripts/capacity/queue-simulation.ts";
@@ -82,6 +83,25 @@ test("the cost of a million payments by Stripe's default rate", () => {
     Logs: "0.60",
     "Secrets Manager": "0.00",
   });
+});
+
+test("the cost of a million of each part around the worker, on the page too", () => {
+  const page = readFileSync(new URL("../../docs/scale.md", import.meta.url), "utf8");
+  const costs = partsFor(STRIPE_DEFAULT).map(({ name, cost }) => [name, `$${cost.toFixed(2)}`]);
+
+  expect(costs).toEqual([
+    ["payment-api", "$6.09"],
+    ["outcome-publisher", "$1.82"],
+    ["order-fulfillment", "$10.20"],
+    ["stripe-webhook", "$1.34"],
+    ["payment-finalizer", "$6.50"],
+  ]);
+  for (const [name, cost] of costs) {
+    expect(page).toMatch(new RegExp(`\\| \`${name}\` \\|.*\\| \\${cost} \\|`));
+  }
+  // At a trickle each outcome is an invocation of its own.
+  const [, trickle] = partsFor({ ...STRIPE_DEFAULT, rate: 1 });
+  expect(trickle?.cost).toBeGreaterThan(2.3);
 });
 
 test("Stripe's rate for one endpoint is the first limit, long before AWS's", () => {
