@@ -2,6 +2,7 @@
 
 import { Duration } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
 
 import type { Timings } from "../lib/timing/payments.ts";
@@ -12,7 +13,10 @@ import type { QueueConsumer } from "./queue-consumer.ts";
 
 export interface AlarmsProps extends Notified {
   readonly worker: QueueConsumer;
+  readonly table: dynamodb.ITable;
   readonly timings: Timings;
+  /** See `PaymentWorkerProps`. */
+  readonly noTrafficFor?: Duration;
 }
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
@@ -22,12 +26,14 @@ const MINUTES_15 = Duration.minutes(15);
 // With the shipped backoff, 8 to 16 minutes after the first: longer than a blip.
 const FAILED_RECEIVES = 6;
 
+const NEAR_TIMEOUT = 0.9;
+
 export class Alarms extends Construct {
   readonly all: cloudwatch.Alarm[] = [];
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { worker, timings } = props;
+    const { worker, table, timings, noTrafficFor } = props;
     const addAlarm = alarmsOf(this, props);
     const add = (...args: Parameters<AddAlarm>) => void this.all.push(addAlarm(...args));
     const { queue, deadLetterQueue } = worker.queues;
@@ -119,6 +125,21 @@ export class Alarms extends Construct {
       { threshold: 1, periods: 3 },
     );
     add(
+      "NearTimeout",
+      "An invocation took at least 90 % of the function's timeout. It stops by itself before that, so a call hung longer than its own timeout, or the function has too little memory. An invocation that times out loses nothing, but its messages wait for the lease. Look at the time of claim, charge and complete in the log.",
+      worker.function.metricDuration({ period: MINUTES_5, statistic: "Maximum" }),
+      { threshold: NEAR_TIMEOUT * timings.functionTimeoutMs },
+    );
+    add(
+      "TableErrors",
+      "In three consecutive periods of 5 minutes, DynamoDB throttled writes to the records table or failed on its side. The SDK's retries cover single ones. Payments are late, and messages use up receives. Look at the table's limits (maximum throughput, account quota), and at AWS's health dashboard.",
+      sum("Throttled or failed writes", MINUTES_5, {
+        throttled: table.metric("WriteThrottleEvents", { period: MINUTES_5, statistic: "Sum" }),
+        ...systemErrors(table),
+      }),
+      { threshold: 1, periods: 3 },
+    );
+    add(
       "NoSuccess",
       "At least 10 messages were received in 15 minutes, and no payment succeeded or is processing. That many declines, duplicates and retries in a row are no coincidence: look at decisions and failures by kind in the log.",
       new cloudwatch.MathExpression({
@@ -133,5 +154,34 @@ export class Alarms extends Construct {
       }),
       { threshold: 1 },
     );
+    if (!noTrafficFor) return;
+    add(
+      "NoTraffic",
+      `No message was sent to the payment queue for ${noTrafficFor.toHumanString()}, although there should be some. Look at the senders: their permission to send, and to use the queue's key, and what they sent to before.`,
+      new cloudwatch.MathExpression({
+        expression: "IF(sent > 0, 0, 1)",
+        usingMetrics: {
+          sent: queue.metricNumberOfMessagesSent({ period: noTrafficFor, statistic: "Sum" }),
+        },
+        period: noTrafficFor,
+        label: "Nothing sent",
+      }),
+      // SQS reports nothing of a queue that has been idle for hours.
+      { threshold: 1, treatMissingData: cloudwatch.TreatMissingData.BREACHING },
+    );
   }
+}
+
+/** DynamoDB's own failures of the two calls that the worker makes. */
+function systemErrors(table: dynamodb.ITable): Record<string, cloudwatch.IMetric> {
+  const of = (Operation: dynamodb.Operation) =>
+    table.metric("SystemErrors", {
+      period: MINUTES_5,
+      statistic: "Sum",
+      dimensionsMap: { TableName: table.tableName, Operation },
+    });
+  return {
+    failedPuts: of(dynamodb.Operation.PUT_ITEM),
+    failedUpdates: of(dynamodb.Operation.UPDATE_ITEM),
+  };
 }

@@ -31,6 +31,7 @@ export class PaymentServiceStack extends Stack {
       ...(stage.customerManagedKey && {
         encryptionKey: encryptionKey(this, "Key", removalPolicy),
       }),
+      ...(stage.noTrafficFor && { noTrafficFor: stage.noTrafficFor }),
       ...(alarmTopicArn && { alarmTopic: sns.Topic.fromTopicArn(this, "Topic", alarmTopicArn) }),
       ...(stripeSecretArn && {
         stripeSecret: secretsmanager.Secret.fromSecretCompleteArn(this, "Secret", stripeSecretArn),

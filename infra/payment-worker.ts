@@ -1,6 +1,7 @@
 // The payment worker as a construct, to be placed in any stack.
 
 import { Annotations, RemovalPolicy } from "aws-cdk-lib";
+import type { Duration } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type * as iam from "aws-cdk-lib/aws-iam";
@@ -40,6 +41,11 @@ export interface PaymentWorkerProps extends Notified {
   readonly tableStream?: boolean;
   /** Encrypts everything at rest that is made here. Absent: keys that AWS owns. */
   readonly encryptionKey?: kms.IKey;
+  /**
+   * An alarm fires when no message was sent for so long, from a minute to a day. Absent: none does, for
+   * only the senders know how long is too long.
+   */
+  readonly noTrafficFor?: Duration;
   /**
    * `false` reserves no concurrency for the function: only for an account whose concurrency quota is too
    * small to reserve from (new accounts have 10). Another function may then starve this one. Default `true`.
@@ -127,7 +133,12 @@ export class PaymentWorker extends Construct {
     this.role = worker.role;
     this.eventSource = worker.eventSource;
     this.logGroup = worker.logGroup;
-    this.alarms = new Alarms(this, "Alarms", { ...props, worker, timings }).all;
+    this.alarms = new Alarms(this, "Alarms", {
+      ...props,
+      worker,
+      table: this.table,
+      timings,
+    }).all;
     this.dashboard = dashboard(this, "Dashboard", {
       worker,
       table: this.table,

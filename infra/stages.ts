@@ -1,7 +1,7 @@
 // What differs between deployments.
 
 import { RemovalPolicy } from "aws-cdk-lib";
-import type { Environment } from "aws-cdk-lib";
+import type { Duration, Environment } from "aws-cdk-lib";
 
 import type { PaymentApiProps } from "./payment-api.ts";
 
@@ -20,6 +20,8 @@ export interface Stage {
   readonly reserveConcurrency: boolean;
   /** An SNS topic that notifies the people on call. Absent: alarms show on the dashboard only. */
   readonly alarmTopicArn?: string;
+  /** An alarm fires when no message was sent for so long. Absent: none does. */
+  readonly noTrafficFor?: Duration;
   /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */
   readonly stripeSecretArn?: string;
   /** Publishes each outcome to an event bus. Switching it on adds a stream to the table, in place. */

@@ -234,6 +234,33 @@ const SCENARIOS: Record<string, Scenario> = {
       expect(charges("order-1")).toBe(1);
     },
   },
+  NearTimeout: {
+    async play({ stack, send, charges }, run) {
+      await send("order-1");
+      await stack.drained(60_000);
+      await run("npm run payments -- tail --since 15m", /order-1 {2}charge succeeded/);
+      await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
+      expect(charges("order-1")).toBe(1);
+    },
+  },
+  TableErrors: {
+    worker: QUICK,
+    async play({ stack, send, deadLetters, charges }, run) {
+      const outage = stack.table.faults.add(
+        { operation: "PutItem", times: Infinity },
+        { kind: "refuse", status: 500, code: "InternalServerError", message: "away" },
+      );
+      await send("order-1");
+      await deadLetters(1);
+      await run("npm run payments -- tail --since 15m", /order-1 {2}.*table_unavailable/);
+      outage.remove();
+      await run("npm run payments -- dlq --summary", /1 message {3}unclaimed/);
+      await run("npm run payments -- redrive --reason unclaimed", /order-1 .+ succeeded/);
+      await run('npm run payments -- status "$ID" --stripe', /record and Stripe agree/);
+      await run("npm run payments -- dlq", /The dead-letter queue is empty/);
+      expect(charges("order-1")).toBe(1);
+    },
+  },
   NoSuccess: {
     async play({ stack, send, charges }, run) {
       await send("order-1", { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
@@ -247,6 +274,16 @@ const SCENARIOS: Record<string, Scenario> = {
       await stack.drained(60_000);
       await run("npm run payments -- tail --since 1m", /order-2 {2}charge succeeded/);
       expect([charges("order-1"), charges("order-2")]).toEqual([0, 1]);
+    },
+  },
+  NoTraffic: {
+    async play({ stack, send, charges }, run) {
+      await run("npm run payments -- overview", /queue/);
+      await run("npm run payments -- tail --since 2h", /^/);
+      await send("order-1");
+      await stack.drained(60_000);
+      await run("npm run payments -- tail --since 1m", /order-1 {2}charge succeeded/);
+      expect(charges("order-1")).toBe(1);
     },
   },
   "After an incident": {
@@ -378,7 +415,7 @@ test("every alarm of the stack has its section, and every section is carried out
   const { alarms } = paymentWorker(new Stack(newApp(), "Stack"));
   const names = alarms.map(({ node }) => node.id);
 
-  const others = ["After an incident", "Restore the table", "Another region"];
+  const others = ["NoTraffic", "After an incident", "Restore the table", "Another region"];
   expect([...SECTIONS.keys()]).toEqual([...names, ...others]);
   expect(new Set([...Object.keys(SCENARIOS), "ConfigurationErrors", "Another region"])).toEqual(
     new Set(SECTIONS.keys()),

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Annotations, Match } from "aws-cdk-lib/assertions";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
@@ -79,6 +79,11 @@ test.each<[alarm: string, of: string, expected: Partial<Alarm>]>([
   ["ConfigurationErrors", "one error", ofFunction("ConfigurationError")],
   ["LeasesLost", "one lost lease", ofFunction("LeaseLost")],
   ["Throttles", "one throttle", ofFunction("Throttles")],
+  [
+    "NearTimeout",
+    "54 of 60 s",
+    ofFunction("Duration", { Statistic: "Maximum", Period: 300, Threshold: 54_000 }),
+  ],
   ["Errors", "15 minutes of errors", ofFunction("Errors", { Period: 300, EvaluationPeriods: 3 })],
 ])("%s fires at %s", (name, _, expected) => {
   expect(alarm(name)).toMatchObject(expected);
@@ -96,6 +101,48 @@ test.each([
   expect(alarm(name)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
 });
 
+test("TableErrors fires at 15 minutes of writes that the records table throttled or failed", () => {
+  expect(expression("TableErrors")).toBe(
+    "FILL(WriteThrottleEvents, 0) + FILL(SystemErrors, 0) + FILL(SystemErrors, 0)",
+  );
+  const { Metrics = [], ...rest } = alarm("TableErrors");
+  const table = { Name: "TableName", Value: { Ref: expect.stringContaining("RecordsTable") } };
+  expect(Metrics.map(({ MetricStat }) => MetricStat?.Metric)).toMatchObject([
+    undefined,
+    { Namespace: "AWS/DynamoDB", Dimensions: [table] },
+    { Dimensions: [{ Name: "Operation", Value: "PutItem" }, table] },
+    { Dimensions: [{ Name: "Operation", Value: "UpdateItem" }, table] },
+  ]);
+  expect(rest).toMatchObject({ Threshold: 1, EvaluationPeriods: 3 });
+});
+
+test("by option, NoTraffic fires when nothing was sent for so long, also when SQS reports nothing", () => {
+  const quiet = templateOf(() => ({ noTrafficFor: Duration.hours(2) }));
+
+  const alarms = propertiesOf(quiet, "AWS::CloudWatch::Alarm") as unknown as Alarm[];
+  const found = alarms.filter(({ AlarmDescription }) => AlarmDescription.startsWith("No message"));
+  expect(found).toMatchObject([
+    {
+      AlarmDescription: expect.stringContaining("for 2 hours"),
+      Threshold: 1,
+      EvaluationPeriods: 1,
+      TreatMissingData: "breaching",
+      Metrics: [
+        { Expression: "IF(sent > 0, 0, 1)" },
+        {
+          Id: "sent",
+          MetricStat: {
+            Metric: ofQueue("Payments", "NumberOfMessagesSent", {}),
+            Period: 7_200,
+            Stat: "Sum",
+          },
+        },
+      ],
+    },
+  ]);
+  expect(alarms).toHaveLength(15);
+});
+
 test("with fewer receives than six, a message that keeps failing is an alarm before its last", () => {
   const few = templateOf(() => ({
     timings: { ...TIMINGS, maxReceiveCount: 5, outageMs: 60_000 },
@@ -108,7 +155,7 @@ test("with fewer receives than six, a message that keeps failing is an alarm bef
 test("every alarm begins at its threshold and says what to do", () => {
   const alarms = propertiesOf(template, "AWS::CloudWatch::Alarm") as unknown as Alarm[];
 
-  expect(alarms).toHaveLength(12);
+  expect(alarms).toHaveLength(14);
   for (const { ComparisonOperator, AlarmDescription } of alarms) {
     expect(ComparisonOperator).toBe("GreaterThanOrEqualToThreshold");
     expect(AlarmDescription.length).toBeGreaterThan(100);
@@ -123,7 +170,7 @@ test("the given topic is notified of every alarm and when it clears; without one
   }));
 
   const alarms = propertiesOf(wired, "AWS::CloudWatch::Alarm");
-  expect(alarms).toHaveLength(12);
+  expect(alarms).toHaveLength(14);
   for (const properties of alarms) {
     expect(properties).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
   }

@@ -44,7 +44,7 @@ test("it is named after its stack, and apart in each region", () => {
 });
 
 test("it shows every alarm", () => {
-  expect(widgets[0]?.properties.alarms).toHaveLength(12);
+  expect(widgets[0]?.properties.alarms).toHaveLength(14);
 });
 
 test("its widgets fill the grid without an overlap", () => {
