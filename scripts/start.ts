@@ -1,6 +1,7 @@
 // npm start: every function with everything around it, on this machine, until Ctrl-C.
 import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { startPage } from "../local/page/server.ts";
 import { everyFunction } from "../local/parts.ts";
 import { LOCAL_WORKER } from "../local/payment-worker.ts";
 import { openShop } from "../local/shop.ts";
@@ -48,16 +49,27 @@ await runCommand(async () => {
     try {
       await build();
       const functions = everyFunction(LOCAL_WORKER, ports);
-      await run(await startStack({ functions, ports }), values.container, interrupted);
+      await run(await startStack({ functions, ports }), values, interrupted);
     } finally {
       releaseFolder();
     }
   });
 });
 
-async function run(stack: Stack, container: boolean, interrupted: Promise<void>): Promise<void> {
+async function run(
+  stack: Stack,
+  { container, port }: { container: boolean; port: number | undefined },
+  interrupted: Promise<void>,
+): Promise<void> {
   let stopRelay: (() => Promise<void>) | undefined;
+  let stopPage: (() => Promise<void>) | undefined;
   try {
+    const kill = (pid: string) => {
+      if (ownProcesses(stack).has(Number(pid))) process.kill(Number(pid), "SIGKILL");
+    };
+    const at = port === undefined ? {} : { port };
+    const page = await startPage(stack.feed, { ...at, actions: { kill } });
+    stopPage = page.stop;
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
     openShop(stack);
@@ -65,7 +77,7 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
     const summarize = createSummary(stack);
     const pid = stack.worker.provision();
     announceStack(stack, bridge);
-    console.log(introduce(stack, pid));
+    console.log(introduce(stack, pid, page.url));
     stack.feed.subscribe(follow(console.log));
     stack.feed.subscribe((event) => {
       if (event.type === "log" && event.function === stack.worker.name) keepLine(event.line);
@@ -75,9 +87,20 @@ async function run(stack: Stack, container: boolean, interrupted: Promise<void>)
     await stack.worker.stop();
     console.log(await summarize());
   } finally {
+    await stopPage?.();
     await stopRelay?.();
     await stack.stop();
   }
+}
+
+/** The processes of the stack's functions: no other may be killed from the page. */
+function ownProcesses({ feed }: Stack): Set<number> {
+  const pids = new Set<number>();
+  feed.subscribe((entry) => {
+    if (entry.type === "environment started") pids.add(entry.pid);
+    if (entry.type === "environment ended") pids.delete(entry.pid);
+  })();
+  return pids;
 }
 
 type Ports = Record<"queue" | "table" | "stripe" | "bus" | "api" | "webhook", number>;
@@ -106,7 +129,7 @@ async function explained(start: () => Promise<void>): Promise<void> {
   }
 }
 
-function introduce(stack: Stack, pid: number): string {
+function introduce(stack: Stack, pid: number, page: string): string {
   const { table, queue, queues, stripe, bus, tableName, functions } = stack;
   const urlOf = (name: string): string => functions.find((one) => one.name === name)?.url ?? "";
   const api = `${urlOf("payment-api")}/payments`;
@@ -121,6 +144,7 @@ function introduce(stack: Stack, pid: number): string {
   return `
 The payment worker runs on this machine, in process ${pid}. Ctrl-C stops it and forgets everything.
 
+  live page          ${page}
   queue              ${queues.queueUrl}
   dead-letter queue  ${queues.dlqUrl}
   table              ${tableName} at ${table.url}
