@@ -11,7 +11,7 @@ import type { Row, Verdict } from "../harness/verdict.ts";
 export function readsOf({ stack }: Harness): string {
   const reads = stack.stripe.ledger.requests().filter(({ method }) => method === "GET");
   const retrieved = reads.filter(({ path }) => path.includes("/pi_")).length;
-  return `Requests are creates at Stripe. On top: ${reads.length - retrieved} lookups, and ${retrieved} reads after Stripe's events.`;
+  return `Requests are creates at Stripe. On top of them: ${reads.length - retrieved} × lookup, ${retrieved} × read after Stripe's events.`;
 }
 
 const isOrdinary = (row: Row): boolean => row.id.startsWith("ordinary-") && !isWrong(row);
