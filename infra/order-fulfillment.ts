@@ -21,7 +21,7 @@ export interface OrderFulfillmentProps {
 }
 
 export class OrderFulfillment extends Construct {
-  /** Where orders are placed: see docs/effects.md. */
+  /** Where orders are placed: see docs/orders.md. */
   readonly table: dynamodb.Table;
   readonly consumer: QueueConsumer;
   readonly alarms: cloudwatch.Alarm[];

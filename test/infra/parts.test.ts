@@ -301,6 +301,21 @@ test("the API asks IAM, or for a token where an issuer is named, and throttles e
   ]);
 });
 
+test("the API has the routes of docs/openapi.json, and no other", () => {
+  const page = new URL("../../docs/openapi.json", import.meta.url);
+  const { paths } = JSON.parse(readFileSync(page, "utf8")) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const documented = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const routes = Object.values(together)
+    .filter(({ Type }) => Type === "AWS::ApiGatewayV2::Route")
+    .map(({ Properties }) => Properties["RouteKey"]);
+
+  expect(new Set(routes)).toEqual(new Set(documented));
+});
+
 test("with a customer-managed key, the parts encrypt with it what they keep, and outlive the stack", () => {
   const resources = Object.values(resourcesOf({ ...PROD, ...PARTS }));
   const kept = resources.filter(({ Type }) =>
