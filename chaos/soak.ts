@@ -10,10 +10,10 @@ const COMMAND = {
   name: "soak",
   usage: "npm run soak -- [options]",
   about: `
-Payments while functions are killed and frozen, requests and replies get lost or late, Stripe and the
+Sends payments while functions are killed and frozen, requests and replies get lost or late, Stripe and the
 table have outages, Stripe's events come twice, late and forged, producers and clients repeat and
-operators redrive; then a few quiet minutes, until each message has come to its end. The built bundles
-in their own processes, on this machine only. Every number comes from Stripe's ledger, the tables, the
+operators redrive; then waits a few quiet minutes, until each message has an end. Runs the built
+bundles in their own processes, on this machine only. Every number comes from Stripe's ledger, the tables, the
 queues and the bus.`,
   options: {
     minutes: number("N", "how long things go wrong; 0.5 is half a minute", {
@@ -21,10 +21,14 @@ queues and the bus.`,
       max: 1_440,
       fallback: 1,
     }),
-    seed: integer("S", "the chance of another run; processes keep their own timing", {
-      min: 0,
-      max: 2 ** 32 - 1,
-    }),
+    seed: integer(
+      "S",
+      "repeats another run's random choices; when a process gets its turn still differs",
+      {
+        min: 0,
+        max: 2 ** 32 - 1,
+      },
+    ),
   },
   notes: `
 Ctrl-C ends it at once, with the last line so far. Exit status 0 when no payment was charged twice and

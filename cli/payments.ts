@@ -5,7 +5,7 @@ import { runCommand, UsageError } from "./terminal/command.ts";
 
 const HELP = `npm run payments -- <command> [options]
 
-Looks after payments, local and in AWS.
+Inspects and repairs payments, locally and in AWS.
 
   overview            the queues now, and the results of the last 15 minutes by code
   send                puts payment messages into the queue
@@ -18,14 +18,14 @@ Looks after payments, local and in AWS.
   ledger              adds up the orders' ledger, and compares it with Stripe
   tail                follows the outcomes in the worker's log
 
-Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr, and
-npm's own lines are left out by --silent (npm run --silent payments -- dlq --json | jq .).
+Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr.
+npm's --silent leaves out its own lines (npm run --silent payments -- dlq --json | jq .).
 
 Target
-  --stack NAME        a deployed stack, by the outputs that CloudFormation has of it
-  --outputs FILE      the same from the file of: cdk deploy --outputs-file FILE
+  --stack NAME        a deployed stack; its outputs are read from CloudFormation
+  --outputs FILE      the same, from the file that cdk deploy --outputs-file FILE wrote
   --queue-url, --dlq-url, --table, --secret-arn, --log-group, --event-bus, --event-source,
-  --orders-table      one by one; each replaces what --stack or --outputs says
+  --orders-table      one at a time; each overrides --stack and --outputs
   none of them        the local stack that npm start runs
 
 Region and credentials are the AWS SDK's: AWS_REGION, AWS_PROFILE and so on. The Stripe key comes
@@ -37,7 +37,7 @@ Nothing is deleted, moved or charged without being shown and confirmed; --yes co
 Exit status
   0    done, and all is well
   1    failed: AWS or Stripe did not answer, or answered with an error
-  2    called wrongly
+  2    wrong usage
   3    done, and something needs you
   130  interrupted
 `;

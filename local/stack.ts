@@ -13,7 +13,7 @@ import type { ServerOptions, Servers } from "./servers.ts";
 import type { StackEvent } from "./stack-event.ts";
 
 export type StackOptions = ServerOptions & {
-  /** The payment worker as LOCAL_WORKER has it when absent; `stack.worker` is the first. */
+  /** When absent, the payment worker of LOCAL_WORKER; `stack.worker` is the first. */
   functions?: readonly [WorkerSpec, ...FunctionSpec[]];
 };
 

@@ -22,7 +22,7 @@ const COMMAND = {
       ...MANY,
       fallback: 1,
     }),
-    seeds: integer("N", "and N random schedules beyond them", { ...MANY, fallback: 100_000 }),
+    seeds: integer("N", "then N random schedules beyond them", { ...MANY, fallback: 100_000 }),
     from: integer("N", "the first seed", { ...MANY, fallback: 0 }),
     faults: integer("N", "faults at most in a random schedule", { ...MANY, fallback: 6 }),
     "random-only": flag("leaves the small scenarios out"),
@@ -30,7 +30,7 @@ const COMMAND = {
     seed: integer("N", "prints one random schedule", MANY),
     replay: text("CODE", "prints one schedule by its code"),
     shrink: flag("makes that schedule shorter first, if it breaks a rule"),
-    bug: text("NAME", "with one of the bugs of simulation/seeded-bugs in lib/"),
+    bug: text("NAME", "runs lib/ with one of the bugs in simulation/seeded-bugs"),
   },
   notes: "Exit status 0 when no rule was broken, 1 when one was.",
 };

@@ -22,7 +22,7 @@ Runs queues, tables, Stripe, an event bus and every function on this machine unt
 Each function is its built bundle in processes of its own. Kill one and see what becomes of its
 messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.`,
   options: {
-    port: integer("N", "at addresses that outlive a restart, such as 4700", {
+    port: integer("N", "fixed ports, the same after a restart, such as 4700", {
       min: 1_024,
       max: 65_529,
     }),

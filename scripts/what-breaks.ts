@@ -25,7 +25,7 @@ simulation/seeded-bugs/counterexamples.json and the most telling ones to docs/wh
 NAME of a bug, prints that one and its schedule, and writes nothing.`,
   options: {
     all: flag("prints every bug and its schedule, and writes nothing"),
-    search: flag("searches every schedule again (some twenty minutes)"),
+    search: flag("searches every schedule again (about twenty minutes)"),
   },
   positionals: "bug's name",
 };

@@ -20,7 +20,7 @@ export const COMMAND = {
   about: "Shows what is in the dead-letter queue and why, oldest first.",
   options: {
     ...TARGET_OPTIONS,
-    summary: flag("one paragraph per reason, with what helps"),
+    summary: flag("one paragraph per reason, with what to do"),
     show: text(
       "ID",
       "this message's body with its values masked, and for a conflict the fields that differ; ID is its message id, or SQS's own",
@@ -30,7 +30,7 @@ export const COMMAND = {
   notes: `
 For each message: its id, its age, the time left before SQS deletes it, and the reason. An invalid
 message is decoded again; any other reason is the last error on its record, with Stripe's request id
-for its dashboard and its support.
+for Stripe's dashboard and support.
 
 Nothing is consumed. SQS cannot be read without receiving: each message's receive count goes up by
 one, which does no harm in a dead-letter queue, and it is hidden while the command runs.
@@ -93,7 +93,7 @@ function list(letters: DeadLetter[], now: number, depth: Depth): string {
     letter.why,
   ]);
   const head = ["message", "age", "left", "Stripe request", "reason", ""];
-  return `${table(head, rows)}\n\n${plural(letters.length, "message")}. By reason, and what helps: --summary.`;
+  return `${table(head, rows)}\n\n${plural(letters.length, "message")}. By reason, with what to do: --summary.`;
 }
 
 function summary(letters: DeadLetter[], now: number, depth: Depth): string {
@@ -125,7 +125,7 @@ function forScripts(letter: DeadLetter, now: number, { retentionMs }: Depth) {
   };
 }
 
-/** What a person must know of a peek that saw so many messages. `depth` is from before it. */
+/** What an operator must know about a peek that saw this many messages. `depth` is from before it. */
 export function warnings(
   { complete, notGivenBack, hiddenSeconds }: Peek,
   { visible, inFlight }: Depth,

@@ -33,7 +33,7 @@ Compares the records with Stripe, both ways: reads the whole table and the perio
 and finds
   charged twice     two PaymentIntents took the money for one message id
   not recorded      Stripe has an outcome that the table lacks
-  not at Stripe     the recorded PaymentIntent is not Stripe's
+  not at Stripe     Stripe does not have the recorded PaymentIntent
   different         record and PaymentIntent have different outcomes
   advanced          recorded as processing or requires_action, and moved forward at Stripe since
   advanced, unpaid  the same, and declined or canceled since

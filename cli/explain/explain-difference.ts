@@ -1,4 +1,4 @@
-// A difference between record and Stripe in words: its name, both sides, and what helps.
+// A difference between record and Stripe in words: its name, both sides, and what to do.
 import type { Outcome } from "../../lib/payments/record.ts";
 import type { Comparison, Difference, StripeState } from "../../lib/reconcile/comparison.ts";
 import { describeOutcome } from "./explain-record.ts";
@@ -30,7 +30,7 @@ export const DIFFERENCES: Record<Difference, { name: string; next: string }> = {
   },
   open: {
     name: "stuck",
-    next: "It was not charged, and no worker is on it: what helps depends on where its message is.",
+    next: "It was not charged, and no worker has it: what to do depends on where its message is.",
   },
 };
 

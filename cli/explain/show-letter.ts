@@ -32,7 +32,7 @@ export async function detailsOf(
   };
 }
 
-/** In what a conflict differs from the payment of its id, as Stripe has it. */
+/** Where a conflict differs from the payment that Stripe has under its id. */
 async function differenceOf(
   { body, schemaVersion }: Received,
   { table, tableName, timings }: DeadLetterQueue,

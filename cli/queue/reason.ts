@@ -1,4 +1,4 @@
-// Why a message is in the dead-letter queue, and what helps: from its body, decoded again, and from
+// Why a message is in the dead-letter queue, and what to do: from its body, decoded again, and from
 // its idempotency record.
 import type { Decoded } from "../../lib/message/decode.ts";
 import { explainViolation } from "../../lib/message/invalid.ts";

@@ -196,7 +196,7 @@ function joinNegative(args: readonly string[], options: Options): string[] {
 
 const WIDTH = 100;
 
-/** The help, for a terminal of so many columns. */
+/** The help, for a terminal of this width. */
 export function helpOf(
   { usage, about, options, notes = "", examples = [] }: CommandSpec<Options>,
   columns = WIDTH,

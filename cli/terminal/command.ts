@@ -1,6 +1,6 @@
 // What every command does the same way: it ends with a sentence instead of a stack trace, and tidily on
 // Ctrl-C.
-/** A command was called wrongly, or what it needs is missing: shown as it is, without a stack. */
+/** Wrong usage of a command, or what it needs is missing: shown as it is, without a stack. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

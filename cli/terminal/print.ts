@@ -13,7 +13,7 @@ export function utc(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Lines of a label and a text each, indented, wrapped to the terminal. */
+/** Lines of a label and a string each, indented, wrapped to the terminal. */
 export function labeled(
   lines: readonly (readonly [label: string, text: string])[],
   width = process.stdout.columns ?? Infinity,

@@ -21,7 +21,7 @@ export function parseObject(text: string): { object: JsonObject } | { rule: Rule
 }
 
 /**
- * Whether a value is a string that matches, of at most so many UTF-16 units: a regular expression
+ * Whether a value is a string that matches, of at most this many UTF-16 units: a regular expression
  * gets nothing longer, whatever was sent.
  */
 export function isString(value: unknown, pattern: RegExp, maxLength: number): value is string {

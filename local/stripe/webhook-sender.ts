@@ -115,7 +115,7 @@ export function createWebhookSender({
       else if (own?.kind === "lost") return true;
       else if (own?.kind === "held") await own.until;
       else if (own?.kind === "stale") signedAt -= own.ms;
-      else if (own?.kind === "forged") signing = ["whsec_somebody_elses"];
+      else if (own?.kind === "forged") signing = ["whsec_another_endpoints"];
       else if (own?.kind === "duplicate") also.push(event);
       else if (own?.kind === "secondEvent") also.push({ ...event, id: newId("evt_3") });
     }

@@ -77,7 +77,7 @@ test.each([
   [["--port", "1"], "Unknown option '--port'. See --help."],
   [["--rate"], "Option '--rate <value>' argument missing. See --help."],
   [["now"], '"now" is not an option of pay. See --help.'],
-])("%j is called wrongly", (args, sentence) => {
+])("%j is wrong usage", (args, sentence) => {
   expect(() => readArguments(COMMAND, args)).toThrow(sentence);
 });
 

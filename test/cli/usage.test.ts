@@ -1,4 +1,4 @@
-// How each command says that it was called wrongly, before it does anything.
+// How each command reports wrong usage, before it does anything.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,14 +61,14 @@ test.each([
   ["dlq", ["--stack", ""], "--stack is empty: set it first."],
   ["dlq", ["--dlq-url", "https://sqs/q"], "This needs --table: the other flags do not say."],
   ["dlq", ["--outputs", "nowhere.json"], "--outputs nowhere.json cannot be read"],
-])("%s %j is called wrongly", async (command, args, sentence) => {
+])("%s %j is wrong usage", async (command, args, sentence) => {
   await expect(run(command, args)).rejects.toThrow(sentence);
 });
 
 test.each([
   ["empty.json", "", "is empty: SQS takes no empty body."],
   ["event.json", '{"Records": []}', "is an SQS event: use npm run invoke -- "],
-])("send --file %s is called wrongly", async (name, body, sentence) => {
+])("send --file %s is wrong usage", async (name, body, sentence) => {
   const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, name), body);
