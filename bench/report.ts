@@ -4,7 +4,7 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 
 import * as set from "./rounds.ts";
 import type { Summary } from "./statistics.ts";
-import { judge, words } from "./targets.ts";
+import { targetsOf, words } from "./targets.ts";
 import type { Results } from "./targets.ts";
 import { VARIANTS } from "./variants.ts";
 import type { Variant } from "./variants.ts";
@@ -31,7 +31,7 @@ export function markdown(results: Results): string {
   return [
     "| figure | target | seen | |",
     "|---|---|---|---|",
-    ...judge(results).map(
+    ...targetsOf(results).map(
       ({ figure, target, seen, reached }) =>
         `| ${figure} | ${target} | ${seen} | ${reached ? "reached" : "not reached"} |`,
     ),

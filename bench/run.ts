@@ -8,7 +8,7 @@ import { countRequests } from "./requests.ts";
 import { BATCH } from "./rounds.ts";
 import { startServers } from "./servers.ts";
 import type { Addresses } from "./servers.ts";
-import { judge } from "./targets.ts";
+import { targetsOf } from "./targets.ts";
 import { createThrottle } from "./throttle.ts";
 import { CERTIFICATE } from "./tls.ts";
 import { buildVariants, trimmedPowertoolsBytes } from "./variants.ts";
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     console.log(
       values.json
         ? JSON.stringify(
-            { limits: limits(throttle !== undefined), targets: judge(results), ...results },
+            { limits: limits(throttle !== undefined), targets: targetsOf(results), ...results },
             undefined,
             2,
           )

@@ -17,7 +17,7 @@ export type Results = {
 export type Target = { figure: string; target: string; seen: string; reached: boolean };
 
 /** Each target with what was seen. */
-export function judge({ bundles, cold, warm, requests }: Results): Target[] {
+export function targetsOf({ bundles, cold, warm, requests }: Results): Target[] {
   const throttled = (mb: number): Target[] => {
     const ours = cold.ours.throttledMs[mb]?.median;
     const theirs = cold.Powertools.throttledMs[mb]?.median;

@@ -10,11 +10,11 @@ const COMMAND = {
   name: "soak",
   usage: "npm run soak -- [options]",
   about: `
-Sends payments while functions are killed and frozen, requests and replies get lost or late, Stripe and the
-table have outages, Stripe's events come twice, late and forged, producers and clients repeat and
-operators redrive; then waits a few quiet minutes, until each message has an end. Runs the built
-bundles in their own processes, on this machine only. Every number comes from Stripe's ledger, the tables, the
-queues and the bus.`,
+Sends payments while functions are killed and frozen, requests and replies get lost or late, Stripe
+and the table have outages, Stripe's events come twice, late and forged, producers and clients
+repeat and operators redrive; then waits a few quiet minutes, until each message has an end. Runs
+the built bundles in their own processes, on this machine only. Every number comes from Stripe's
+ledger, the tables, the queues and the bus.`,
   options: {
     minutes: number("N", "how long things go wrong; 0.5 is half a minute", {
       min: 0.01,

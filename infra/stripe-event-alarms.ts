@@ -13,7 +13,7 @@ const MINUTE = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
 
-// Somebody tries the address, or the secret is wrong: Stripe alone sends fewer that do not verify.
+// An outsider tries the address, or the secret is wrong: Stripe alone sends fewer that do not verify.
 const MANY_INVALID = 20;
 
 export function stripeEventAlarms(parts: StripeEvents, notified: Notified): cloudwatch.Alarm[] {

@@ -47,7 +47,7 @@ const BUS_FAULTS = [
   ["bus: reply lost", 0.01, { kind: "dropAfter" }],
 ] as const;
 
-/** Stripe's events come at least once, in no order, and somebody else sends some too. */
+/** Stripe's events come at least once, in no order, and an outsider sends some too. */
 const WEBHOOK_FAULTS = [
   ["event: sent twice", 0.05, { kind: "duplicate" }],
   ["event: a second one of the same change", 0.03, { kind: "secondEvent" }],

@@ -72,7 +72,7 @@ export async function peekAt(
     3_600,
     120 + Math.ceil(expected.messages / Math.min(50, expected.perSecond ?? 50)),
   );
-  const held = new Map<string, string>();
+  const handles = new Map<string, string>();
   const known = new Set<string>();
   const progress = startProgress("peeking", expected.messages);
   let complete = true;
@@ -91,11 +91,11 @@ export async function peekAt(
       }
       // A long poll asks all of SQS's servers: an empty answer is the end.
       if (batch.length === 0) return;
-      for (const { sqsMessageId, receiptHandle } of batch) held.set(sqsMessageId, receiptHandle);
+      for (const { sqsMessageId, receiptHandle } of batch) handles.set(sqsMessageId, receiptHandle);
       const fresh = batch.filter(({ sqsMessageId }) => !known.has(sqsMessageId));
       for (const { sqsMessageId } of fresh) known.add(sqsMessageId);
       const { disposed, enough } = await visit(fresh);
-      for (const sqsMessageId of disposed) held.delete(sqsMessageId);
+      for (const sqsMessageId of disposed) handles.delete(sqsMessageId);
       progress.advance(fresh.length);
       if (enough) {
         ended = true;
@@ -112,7 +112,7 @@ export async function peekAt(
   );
   progress.done();
   // Before anything is thrown: what was received must not stay hidden.
-  const notGivenBack = await giveBack(sqs, queueUrl, [...held.values()]);
+  const notGivenBack = await giveBack(sqs, queueUrl, [...handles.values()]);
   const failure = polls.find((poll) => poll.status === "rejected");
   if (failure) throw failure.reason;
   return { complete, notGivenBack, hiddenSeconds };

@@ -32,7 +32,7 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
     // fauxqs words the error of a batch as a whole.
     if (malformed || known.length === entries.length) return fauxqs.handle(call);
 
-    const refused = entries
+    const invalidEntries = entries
       .filter((entry) => !known.includes(entry))
       .map(({ Id, ReceiptHandle }) => ({
         Id,
@@ -40,14 +40,14 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
         Code: "ReceiptHandleIsInvalid",
         Message: invalid(ReceiptHandle),
       }));
-    if (known.length === 0) return okReply({ Successful: [], Failed: refused });
+    if (known.length === 0) return okReply({ Successful: [], Failed: invalidEntries });
 
     const body = Buffer.from(JSON.stringify({ ...call.input, Entries: known }));
     const { "content-length": _, ...headers } = call.headers;
     const reply = await fauxqs.handle({ headers, body });
     if (reply.status !== 200) return reply;
     const { Successful, Failed } = JSON.parse(reply.body) as { Successful: []; Failed: [] };
-    return okReply({ Successful, Failed: [...Failed, ...refused] });
+    return okReply({ Successful, Failed: [...Failed, ...invalidEntries] });
   }
 
   return {

@@ -45,7 +45,7 @@ export function hand(world: World, call: Call, reply: Reply): void {
   if (world.recorder.digests) {
     remember(call.by, `${call.name} ${describe(reply)} ${world.now}`);
   }
-  call.settle(reply);
+  call.resolve(reply);
 }
 
 export function forget(world: World, call: Call): void {
@@ -56,11 +56,11 @@ export function forget(world: World, call: Call): void {
 /** The caller gives up. A slow request is still carried out some time. */
 export function expire(world: World, call: Call): void {
   world.recorder.trace?.(call.by.name, `${call.name}: no reply in time`);
-  const { settle } = call;
+  const { resolve } = call;
   if (call.state !== "slow") forget(world, call);
   call.waiting = false;
   if (world.recorder.digests) remember(call.by, `${call.name} timeout ${world.now}`);
-  settle({ error: timeoutOf(call) });
+  resolve({ error: timeoutOf(call) });
 }
 
 /** A slow request is done at last. */
@@ -121,7 +121,7 @@ export function acknowledge(world: World, invocation: Invocation, failed: readon
       }
       return { value: succeeded.map(({ message }) => message.sqsMessageId).join() };
     },
-    settle: () => {},
+    resolve: () => {},
   });
 }
 

@@ -53,7 +53,7 @@ export function createEnvironment(
         receive,
         finishBy: Infinity,
         ...about,
-        settle: (reply) => {
+        resolve: (reply) => {
           if ("error" in reply) reject(reply.error);
           else resolve(reply.value as T);
         },

@@ -55,7 +55,7 @@ export type Call = {
   request?: Request;
   /** Only the table's: the message id of the record. */
   record?: string;
-  settle: (reply: Reply) => void;
+  resolve: (reply: Reply) => void;
 };
 
 /** What happened, for coverage and for a trace. */

@@ -48,7 +48,7 @@ function addStatements(stack: Stack, policy: ManagedPolicy): void {
   }
 }
 
-/** The emulator refuses alarms on formulas: a plain metric stands in for each. */
+/** The emulator rejects alarms on formulas: a plain metric replaces each. */
 function simplify(alarm: CfnAlarm): void {
   alarm.metrics = undefined;
   Object.assign(alarm, {

@@ -211,7 +211,7 @@ test("every rule's target is a queue that lets the rule send, with a dead-letter
   ]);
 });
 
-test("a worker without a stream has no outcome events, and is told how to get one", () => {
+test("a worker without a stream has no outcome events, and reports how to get one", () => {
   const stack = new Stack(newApp(), "Stack");
   const worker = paymentWorker(stack);
 

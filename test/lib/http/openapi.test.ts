@@ -174,7 +174,7 @@ async function answerTo({
   };
 }
 
-/** The operation that documents a case: the answer to another method is told beside the one there is. */
+/** The operation that documents a case: the answer to another method is documented beside the one there is. */
 const operationOf = ({ path = "/payments" }: Case): [string, string] =>
   path === "/payments" ? ["/payments", "post"] : ["/payments/{id}", "get"];
 
