@@ -12,6 +12,7 @@ import type { Construct } from "constructs";
 /** A secret that a function reads; any `ISecret` has these. */
 export interface ReadableSecret {
   readonly secretArn: string;
+  readonly secretName?: string;
   readonly encryptionKey?: kms.IKey | undefined;
 }
 

@@ -31,6 +31,7 @@ export class PaymentServiceStack extends Stack {
       ...(stage.customerManagedKey && {
         encryptionKey: encryptionKey(this, "Key", removalPolicy),
       }),
+      watchDeletion: stage.watchDeletion === true,
       ...(stage.noTrafficFor && { noTrafficFor: stage.noTrafficFor }),
       ...(alarmTopicArn && { alarmTopic: sns.Topic.fromTopicArn(this, "Topic", alarmTopicArn) }),
       ...(stripeSecretArn && {

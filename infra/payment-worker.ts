@@ -17,6 +17,7 @@ import { timingVariables } from "../lib/timing/variables.ts";
 import type { Notified } from "./alarm.ts";
 import { Alarms } from "./alarms.ts";
 import { dashboard } from "./dashboard.ts";
+import { watchDeletion } from "./deletion-watch.ts";
 import { allow, allowTableKey } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
 import type { Network } from "./lambda-function.ts";
@@ -41,6 +42,8 @@ export interface PaymentWorkerProps extends Notified {
   readonly tableStream?: boolean;
   /** Encrypts everything at rest that is made here. Absent: keys that AWS owns. */
   readonly encryptionKey?: kms.IKey;
+  /** Notifies `alarmTopic` when the secret or the key is about to be deleted. Default `false`. */
+  readonly watchDeletion?: boolean;
   /**
    * An alarm fires when no message was sent for so long, from a minute to a day. Absent: none does, for
    * only the senders know how long is too long.
@@ -139,6 +142,12 @@ export class PaymentWorker extends Construct {
       table: this.table,
       timings,
     }).all;
+    if (props.watchDeletion && props.alarmTopic) {
+      watchDeletion(this, props.alarmTopic, {
+        secret: this.stripeSecret,
+        key: props.encryptionKey,
+      });
+    }
     this.dashboard = dashboard(this, "Dashboard", {
       worker,
       table: this.table,

@@ -20,6 +20,8 @@ export interface Stage {
   readonly reserveConcurrency: boolean;
   /** An SNS topic that notifies the people on call. Absent: alarms show on the dashboard only. */
   readonly alarmTopicArn?: string;
+  /** See `PaymentWorkerProps`; it needs `alarmTopicArn`. */
+  readonly watchDeletion?: boolean;
   /** An alarm fires when no message was sent for so long. Absent: none does. */
   readonly noTrafficFor?: Duration;
   /** A secret that holds the Stripe key already. Absent: the stack creates an empty one. */

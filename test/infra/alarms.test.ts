@@ -1,5 +1,6 @@
 import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Annotations, Match } from "aws-cdk-lib/assertions";
+import * as kms from "aws-cdk-lib/aws-kms";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
 
@@ -195,6 +196,35 @@ test.each([
     Match.stringLikeRegexp("No alarm of this payment worker notifies anyone"),
   );
   expect(warnings).toHaveLength(found);
+});
+
+test("by option, the topic is notified when the secret or the key is about to be deleted", () => {
+  const watched = templateOf((stack) => ({
+    alarmTopic: new sns.Topic(stack, "Topic"),
+    encryptionKey: new kms.Key(stack, "Key"),
+    watchDeletion: true,
+  }));
+  const isKey = { Ref: expect.stringMatching(/^Key/) };
+  const isSecret = { Ref: expect.stringContaining("StripeKey") };
+
+  const Targets = [{ Arn: { Ref: expect.stringContaining("Topic") } }];
+  const call = (source: string, detail: object) => ({
+    EventPattern: { source: [source], "detail-type": ["AWS API Call via CloudTrail"], detail },
+    Targets,
+  });
+  const rules = propertiesOf(watched, "AWS::Events::Rule");
+  expect(rules).toHaveLength(2);
+  expect(rules).toMatchObject([
+    call("aws.secretsmanager", {
+      eventName: ["DeleteSecret"],
+      requestParameters: { secretId: [isSecret, expect.anything()] },
+    }),
+    call("aws.kms", {
+      eventName: ["ScheduleKeyDeletion", "DisableKey"],
+      requestParameters: { keyId: [{ suffix: isKey }] },
+    }),
+  ]);
+  expect(propertiesOf(template, "AWS::Events::Rule")).toEqual([]);
 });
 
 /** An alarm's formula, with the names of the metrics that its variables stand for. */
