@@ -1,6 +1,8 @@
+import { Template } from "aws-cdk-lib/assertions";
 import { expect, test } from "vitest";
 
-import { propertiesOf, templateOf } from "./synth.ts";
+import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
+import { DEV, newApp, propertiesOf, templateOf } from "./synth.ts";
 
 type Widget = {
   type: string;
@@ -12,14 +14,18 @@ type Widget = {
 };
 
 // The body is a string in pieces with references between them; a name stands in for each.
-const template = templateOf();
-const [dashboard] = propertiesOf(template, "AWS::CloudWatch::Dashboard") as {
-  DashboardName: unknown;
-  DashboardBody: { "Fn::Join": [string, unknown[]] };
-}[];
-const pieces = dashboard?.DashboardBody["Fn::Join"][1] ?? [];
-const body = pieces.map((piece) => (typeof piece === "string" ? piece : "resource")).join("");
-const widgets: Widget[] = JSON.parse(body).widgets;
+const { dashboard, body } = dashboardOf(templateOf());
+const { widgets } = JSON.parse(body) as { widgets: Widget[] };
+
+function dashboardOf(template: Template) {
+  const [found] = propertiesOf(template, "AWS::CloudWatch::Dashboard") as {
+    DashboardName: unknown;
+    DashboardBody: { "Fn::Join": [string, unknown[]] };
+  }[];
+  const pieces = found?.DashboardBody["Fn::Join"][1] ?? [];
+  const joined = pieces.map((piece) => (typeof piece === "string" ? piece : "resource"));
+  return { dashboard: found, body: joined.join("") };
+}
 
 test("it answers three questions from top to bottom, after the alarms", () => {
   expect(
@@ -66,4 +72,31 @@ test("failures and invalid messages are split into a line per kind and rule", ()
   expect(body).toContain(
     `SEARCH('{PaymentWorker,FunctionName,rule} MetricName=\\"Invalid\\" FunctionName=\\"resource\\"', 'Sum', 300)`,
   );
+});
+
+test("each part that exists has a row of its own, with its alarms", () => {
+  const stage = {
+    outcomeEvents: true,
+    stripeEvents: true,
+    orderFulfillment: true,
+    paymentApi: true,
+  };
+  const stack = new PaymentServiceStack(newApp(), "Stack", { ...DEV, ...stage });
+  const whole = JSON.parse(dashboardOf(Template.fromStack(stack)).body) as { widgets: Widget[] };
+
+  expect(
+    whole.widgets
+      .slice(widgets.length)
+      .filter(({ type }) => type !== "metric")
+      .map(({ properties }) => properties.markdown ?? properties.alarms?.length),
+  ).toStrictEqual([
+    "## Are other services informed?",
+    4, // the publisher's, and that of the orders' delivery
+    "## What became of payments later?",
+    6,
+    "## Are orders fulfilled?",
+    2,
+    "## Do clients get through?",
+    1,
+  ]);
 });
