@@ -3,6 +3,7 @@ import { ChangeMessageVisibilityCommand, MessageNotInflight } from "@aws-sdk/cli
 
 import { openHarness, payment } from "../harness/harness.ts";
 import type { Harness } from "../harness/harness.ts";
+import type { Sent } from "../harness/verdict.ts";
 import { until } from "../harness/wait.ts";
 import { CRASH_MATRIX } from "../timings.ts";
 
@@ -25,11 +26,17 @@ const DRAINED_MS = 90_000;
 export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Promise<RowHarness> {
   const harness = await openHarness({ ...CRASH_MATRIX, keyWindowMs });
   const { stack, sqs, deliveries } = harness;
-  const sentAt = new Date();
+  const messages = new Map<string, Sent>();
   let warmUps = 0;
 
+  // Made when it is first sent: an older one would be looked up in its first delivery.
+  const messageOf = (id: string): Sent => {
+    const message = messages.get(id) ?? payment(id);
+    messages.set(id, message);
+    return message;
+  };
   const send = async (id: string): Promise<void> => {
-    await harness.send(payment(id, { sentAt }));
+    await harness.send(messageOf(id));
   };
 
   return {
@@ -37,7 +44,7 @@ export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Pr
     send,
     async deliverAgain(id, { receiptHandle }) {
       const QueueUrl = stack.queues.queueUrl;
-      const { body } = payment(id, { sentAt });
+      const { body } = messageOf(id);
       const there = await stack.queue.messages(QueueUrl);
       if (!there.some((message) => message.body === body)) return send(id);
       const change = { QueueUrl, ReceiptHandle: receiptHandle, VisibilityTimeout: 0 };
