@@ -11,6 +11,8 @@ export { OrderFulfillment } from "./order-fulfillment.ts";
 export type { OrderFulfillmentProps } from "./order-fulfillment.ts";
 export { PaymentApi } from "./payment-api.ts";
 export type { PaymentApiProps } from "./payment-api.ts";
+export { Reconciliation } from "./reconciliation.ts";
+export type { ReconciliationProps } from "./reconciliation.ts";
 export type { Network } from "./lambda-function.ts";
 export { RecordsTable } from "./records-table.ts";
 export { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";

@@ -10,6 +10,7 @@ import { OrderFulfillment } from "./order-fulfillment.ts";
 import { OutcomeEvents } from "./outcome-events.ts";
 import { PaymentApi } from "./payment-api.ts";
 import { PaymentWorker } from "./payment-worker.ts";
+import { Reconciliation } from "./reconciliation.ts";
 import type { Stage } from "./stages.ts";
 import { StripeEvents } from "./stripe-events.ts";
 
@@ -61,7 +62,7 @@ export class PaymentServiceStack extends Stack {
 
 /** What the stage has switched on around the worker. */
 function addParts(worker: PaymentWorker, stage: Stage, output: Output): void {
-  const { outcomeEvents, stripeEvents, orderFulfillment, paymentApi } = stage;
+  const { outcomeEvents, stripeEvents, orderFulfillment, paymentApi, reconciliation } = stage;
   const stack = Stack.of(worker);
   const outcomes = outcomeEvents
     ? new OutcomeEvents(stack, "OutcomeEvents", { worker, stage: stage.name })
@@ -94,6 +95,10 @@ function addParts(worker: PaymentWorker, stage: Stage, output: Output): void {
       consumer.queues.deadLetterQueue.queueUrl,
       "Orders that need an operator",
     );
+  }
+  if (reconciliation) {
+    const { logGroup } = new Reconciliation(stack, "Reconciliation", { worker }).function;
+    output("ReconciliationLogGroupName", logGroup.logGroupName, "What a reconciliation found");
   }
   if (paymentApi) {
     const options = paymentApi === true ? {} : paymentApi;

@@ -32,6 +32,8 @@ export interface Stage {
   readonly stripeEvents?: boolean | { readonly partnerEventSource: string };
   /** The example of an effect of one's own. Needs `outcomeEvents`. */
   readonly orderFulfillment?: boolean;
+  /** Compares the records with Stripe every hour, and moves forward what has been open for long. */
+  readonly reconciliation?: boolean;
   /** Accepts payments over HTTP, for IAM principals or for holders of a token. */
   readonly paymentApi?: boolean | Pick<PaymentApiProps, "jwt" | "throttle">;
 }

@@ -22,6 +22,7 @@ const PARTS = {
   stripeEvents: true,
   orderFulfillment: true,
   paymentApi: true,
+  reconciliation: true,
 } as const;
 
 const resourcesOf = (stage: Stage): Record<string, Resource> =>
@@ -322,7 +323,7 @@ test("with a customer-managed key, the parts encrypt with it what they keep, and
     /Table$|::Queue$|Bucket$|Secret$|LogGroup$/.test(Type),
   );
 
-  expect(kept).toHaveLength(2 + 7 + 1 + 2 + 7);
+  expect(kept).toHaveLength(2 + 7 + 1 + 2 + 8);
   for (const { Type, Properties, DeletionPolicy } of kept) {
     expect([Type, JSON.stringify(Properties)]).toStrictEqual([
       Type,
@@ -396,3 +397,29 @@ function alarmOf(name: string): Record<string, unknown> | undefined {
     ) ?? [];
   return alarm?.Properties;
 }
+
+test("the reconciliation reads both sides, moves outcomes forward, and may do no more", () => {
+  expect(permissions("reconciliation")).toStrictEqual({
+    Compare: [
+      ["dynamodb:GetItem", "dynamodb:Scan", "dynamodb:UpdateItem"],
+      arn("PaymentWorkerRecordsTable"),
+    ],
+    ReadStripeKey: ["secretsmanager:GetSecretValue", { Ref: expect.stringContaining("StripeKey") }],
+  });
+  const schedule = Object.values(together).find(({ Type }) => Type === "AWS::Scheduler::Schedule");
+  expect(schedule?.Properties).toMatchObject({
+    ScheduleExpression: "rate(1 hour)",
+    Target: { RetryPolicy: { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 3600 } },
+  });
+});
+
+test("three hours without a reconciliation wake an operator, data or not", () => {
+  const alarm = Object.values(together).find(({ Properties }) =>
+    String(Properties["AlarmDescription"]).startsWith("No reconciliation has succeeded"),
+  );
+  expect(alarm?.Properties).toMatchObject({
+    EvaluationPeriods: 3,
+    Threshold: 1,
+    TreatMissingData: "breaching",
+  });
+});
