@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { flag, integer, readArguments, text } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { codeOf, scheduleOf, scheduleOfSeed, trace } from "../simulation/search/replay.ts";
+import type { Family } from "../simulation/search/replay.ts";
 import { createRunner } from "../simulation/search/schedule.ts";
 import { shrink } from "../simulation/search/shrink.ts";
 import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
@@ -25,6 +26,7 @@ const COMMAND = {
     seeds: integer("N", "then N random schedules beyond them", { ...MANY, fallback: 100_000 }),
     from: integer("N", "the first seed", { ...MANY, fallback: 0 }),
     faults: integer("N", "faults at most in a random schedule", { ...MANY, fallback: 6 }),
+    outcomes: flag("with the outcome publisher and the finalizer, instead of the worker alone"),
     "random-only": flag("leaves the small scenarios out"),
     threads: integer("N", "threads", { min: 1, max: 999, fallback: availableParallelism() }),
     seed: integer("N", "prints one random schedule", MANY),
@@ -38,13 +40,14 @@ const COMMAND = {
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
   const { depth, from, seeds, threads, faults, seed, replay, shrink: shrinks } = values;
+  const family = values.outcomes ? "random outcomes" : "random";
   const bug = bugNamed(values.bug);
   if (seed !== undefined || replay !== undefined) {
-    await print({ code: replay, seed: seed ?? 0, faults, shrinks, bug });
+    await print({ code: replay, seed: seed ?? 0, faults, shrinks, bug, family });
     return;
   }
   const bound = values["random-only"] ? undefined : depth;
-  await search({ depth: bound, from, seeds, threads, faults, bug });
+  await search({ depth: bound, from, seeds, threads, faults, bug, family });
 });
 
 function bugNamed(name: string | undefined): SeededBug | undefined {
@@ -59,13 +62,14 @@ type Printing = {
   seed: number;
   faults: number;
   shrinks: boolean;
+  family: Family;
   bug: SeededBug | undefined;
 };
 
 /** Prints one schedule. */
-async function print({ code, seed, faults, shrinks, bug }: Printing): Promise<void> {
+async function print({ code, seed, faults, shrinks, bug, family }: Printing): Promise<void> {
   const run = createRunner(await loadWorker(bug));
-  const given = code === undefined ? await scheduleOfSeed(run, seed, faults) : read(code);
+  const given = code === undefined ? await scheduleOfSeed(run, seed, faults, family) : read(code);
   const schedule = shrinks ? await shrink(run, given, bug?.shows) : given;
   const { violation, text } = await trace(run, schedule, bug?.shows);
   console.log(`${text}\n`);

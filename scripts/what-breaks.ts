@@ -7,6 +7,7 @@ import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { RULES } from "../simulation/checkers/rules.ts";
 import { runTasks } from "../simulation/search/pool.ts";
+import { outcomeScenarios } from "../simulation/search/outcome-scenarios.ts";
 import { scheduleOf, trace } from "../simulation/search/replay.ts";
 import { exhaustiveScenarios } from "../simulation/search/scenarios.ts";
 import { createRunner } from "../simulation/search/schedule.ts";
@@ -75,9 +76,10 @@ async function show(bug: SeededBug, known: string | undefined): Promise<Shown> {
 }
 
 /** The code of the shortest schedule with the fewest faults. */
-async function shortest({ name, shows }: SeededBug): Promise<string> {
+async function shortest({ name, shows, family }: SeededBug): Promise<string> {
+  const scenarios = family === "outcomes" ? outcomeScenarios : exhaustiveScenarios;
   for (const depth of [0, 1, 2]) {
-    const tasks = exhaustiveScenarios(depth).map(({ name: scenario }) => ({
+    const tasks = scenarios(depth).map(({ name: scenario }) => ({
       kind: "explore" as const,
       scenario,
       depth,

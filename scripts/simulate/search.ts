@@ -1,7 +1,9 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
 import { formatCoverage } from "../../simulation/search/coverage.ts";
 import { runTasks } from "../../simulation/search/pool.ts";
+import { outcomeScenarios } from "../../simulation/search/outcome-scenarios.ts";
 import { scheduleOf, trace } from "../../simulation/search/replay.ts";
+import type { Family } from "../../simulation/search/replay.ts";
 import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
 import { createRunner } from "../../simulation/search/schedule.ts";
 import type { Report, Task } from "../../simulation/search/thread.ts";
@@ -18,6 +20,13 @@ export type Search = {
   faults: number;
   threads: number;
   bug: SeededBug | undefined;
+  family: Family;
+};
+
+const BOUNDS: Readonly<Record<Family, string>> = {
+  random: "one message id, two workers and three deliveries",
+  "random outcomes":
+    "one message id, a worker, the publisher and two finalizers, and five deliveries",
 };
 
 const SEEDS_A_TASK = 2_000;
@@ -37,7 +46,7 @@ export async function search(settings: Search): Promise<void> {
 
   if (depth !== undefined) {
     console.log(
-      `Every schedule of one message id, two workers and three deliveries, with at most ${times(depth)} anywhere:`,
+      `Every schedule of ${BOUNDS[settings.family]}, with at most ${times(depth)} anywhere:`,
     );
     await run(explorations(settings, depth), undefined, ({ task, schedules, states }) => {
       const scenario = task.kind === "explore" ? task.scenario : "";
@@ -48,30 +57,31 @@ export async function search(settings: Search): Promise<void> {
     console.log(`\n${number(seeds)} random schedules, with at most ${times(faults)} each:`);
     await run(randomTasks(settings), seeds, () => {});
   }
-  conclude(all, (performance.now() - startedAt) / 1_000);
+  conclude(all, settings.family, (performance.now() - startedAt) / 1_000);
   await printShortest(all, settings.bug);
 }
 
 /** The long ones first, so that the threads end together. */
-function explorations({ bug }: Search, depth: number): Task[] {
+function explorations({ bug, family }: Search, depth: number): Task[] {
   const of = ({ name: scenario }: { name: string }): Task => {
     const named = bug && { bug: bug.name };
     return { kind: "explore", scenario, depth, only: bug?.shows, ...named };
   };
-  return exhaustiveScenarios(depth).map(of).toReversed();
+  const scenarios = family === "random" ? exhaustiveScenarios(depth) : outcomeScenarios(depth);
+  return scenarios.map(of).toReversed();
 }
 
-function randomTasks({ from, seeds, faults, threads, bug }: Search): Task[] {
+function randomTasks({ from, seeds, faults, threads, bug, family }: Search): Task[] {
   const size = Math.min(SEEDS_A_TASK, Math.ceil(seeds / threads));
   return Array.from({ length: Math.ceil(seeds / size) }, (_, i): Task => {
     const first = from + i * size;
     const to = Math.min(first + size, from + seeds);
     const named = bug && { bug: bug.name };
-    return { kind: "random", from: first, to, depth: faults, only: bug?.shows, ...named };
+    return { kind: "random", family, from: first, to, depth: faults, only: bug?.shows, ...named };
   });
 }
 
-function conclude(reports: readonly Report[], seconds: number): void {
+function conclude(reports: readonly Report[], family: Family, seconds: number): void {
   const counts = new Map<string, number>();
   for (const report of reports) {
     for (const [what, n] of report.counts) counts.set(what, (counts.get(what) ?? 0) + n);
@@ -80,7 +90,7 @@ function conclude(reports: readonly Report[], seconds: number): void {
     reports.reduce((total, one) => total + of(one), 0);
   const schedules = sum((report) => report.schedules);
   const broken = sum((report) => (report.found ? 1 : 0));
-  console.log(`\n${formatCoverage(counts)}\n`);
+  console.log(`\n${formatCoverage(counts, family)}\n`);
   // On a busy machine the threads wait: the rate by their own time is the comparable one.
   const { user, system } = process.cpuUsage();
   const processorSeconds = (user + system) / 1_000_000;

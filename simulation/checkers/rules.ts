@@ -23,7 +23,12 @@ const SAFETY = {
   true_outcome: "a recorded outcome is what Stripe's ledger says",
   same_outcome: "a recorded outcome only moves forward",
   asked_once: "what Stripe rejected is asked for once per chain of receives, by its first receive",
-  revision: "an outcome is recorded with revision 1, and the worker changes it no more",
+  revision: "an outcome is recorded with revision 1, and each move forward adds one",
+  invented: "nothing but an outcome moves forward: no other integration's, and none without a record",
+  one_event: "an outcome event has one id, of its message and revision, and one content",
+  recorded_first: "an outcome event says what is in the record",
+  event_done: "an event that is acknowledged is in the record",
+  double_charge: "a second PaymentIntent with a message id is reported",
   record_lives: "a record lives longer than any message that is accepted, and not for ever",
   acknowledged: "an acknowledged message has an outcome in the table, and it is Stripe's",
   damaged: "a record that is damaged is never taken over",
@@ -34,6 +39,8 @@ const SAFETY = {
 const LIVENESS = {
   no_silence: "every message ends acknowledged or in the dead-letter queue, with its reason logged",
   recovers: "once faults stop, a message that can still be received ends with its outcome",
+  published: "every revision of an outcome is published",
+  finalized: "nothing stays open once Stripe's events or a sweep come through",
   ends: "every schedule ends",
 } as const;
 

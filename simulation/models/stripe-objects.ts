@@ -44,8 +44,20 @@ const COURSES: Readonly<Record<string, Course>> = {
 
 export const KINDS = Object.keys(COURSES);
 
-const courseOf = (paymentMethod: string): Course =>
-  COURSES[paymentMethod.split("_")[1] ?? ""] ?? { first: "succeeded" };
+/** Those whose PaymentIntent moves on when the scheduler picks it. */
+export const MOVING: Readonly<Record<string, { first: Status; moves: readonly Status[] }>> = {
+  debit: { first: "processing", moves: ["succeeded"] },
+  bounced: { first: "processing", moves: ["requires_payment_method"] },
+  retried: { first: "processing", moves: ["requires_payment_method", "processing", "succeeded"] },
+  action: { first: "requires_action", moves: ["processing", "succeeded"] },
+  left: { first: "requires_action", moves: ["canceled"] },
+  unpaid: { first: "requires_payment_method", moves: ["succeeded"] },
+};
+
+const courseOf = (paymentMethod: string): Course => {
+  const kind = paymentMethod.split("_")[1] ?? "";
+  return COURSES[kind] ?? MOVING[kind] ?? { first: "succeeded" };
+};
 
 /** The PaymentIntent that a create with `confirm: true` makes. `now` is in epoch ms. */
 export function confirmed(body: string, id: string, now: number): Intent {
@@ -79,7 +91,7 @@ export function later(intent: Intent, now: number): Intent {
   return status && due && intent.status === first ? { ...intent, status } : intent;
 }
 
-const DECLINE = {
+export const DECLINE = {
   type: "card_error",
   code: "card_declined",
   decline_code: "insufficient_funds",

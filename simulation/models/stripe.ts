@@ -89,7 +89,10 @@ export function createStripe({
   const receive = (request: Request): (() => Response) => {
     if (request.method === "GET") {
       onRequest?.(request);
-      return () => list(request.path, [...intents, ...strangers], now());
+      return () =>
+        request.path.includes("?")
+          ? list(request.path, [...intents, ...strangers], now())
+          : retrieve(request.path, intents, now());
     }
     const admitted = admit(request);
     if (admitted && "status" in admitted) return () => admitted;
@@ -115,6 +118,14 @@ export function createStripe({
       return response;
     },
   };
+}
+
+/** GET /v1/payment_intents/:id: https://docs.stripe.com/api/payment_intents/retrieve */
+function retrieve(path: string, intents: readonly Intent[], now: number): Response {
+  const intent = intents.find(({ id }) => path.endsWith(`/${id}`));
+  return intent
+    ? responding(200, later(intent, now))
+    : responding(404, errorBody("invalid_request_error", "resource_missing"));
 }
 
 /** GET /v1/payment_intents, newest first: https://docs.stripe.com/api/payment_intents/list */

@@ -1,12 +1,24 @@
 // What the schedules went through: every fault at every request, every delivery result.
 
 import { DELIVERED_TWICE, FAULTS } from "../world/faults.ts";
+import { EVENT_FAULTS } from "../world/outcome-steps.ts";
 
-const REQUESTS = {
+/** By family: the requests, and how what is received ends. */
+const WORKER = {
   table: ["put", "take over", "complete", "release"],
   stripe: ["charge", "look up"],
   queue: ["set visibility"],
+  bus: [],
   poller: ["acknowledge", "return"],
+} as const;
+
+/** What the worker does is counted where it is alone. */
+const OUTCOMES = {
+  table: ["advance"],
+  stripe: ["retrieve"],
+  queue: ["set visibility"],
+  bus: ["publish"],
+  poller: ["acknowledge", "return", "checkpoint"],
 } as const;
 
 /** Stripe's own conflict is not here: the fingerprint prevents it. */
@@ -40,36 +52,69 @@ const RESULTS = [
 
 const CIRCUMSTANCES = ["after a takeover", "after a lookup"];
 
+/** How an event of Stripe's, and a change of the table, can end. */
+const OUTCOME_RESULTS = [
+  "finalizer: advanced",
+  "finalizer: duplicate",
+  "finalizer: in_progress",
+  "finalizer: unmatched",
+  "finalizer: double_charge",
+  "finalizer: foreign",
+  "finalizer: transient: table_unavailable",
+  "finalizer: transient: stripe_unavailable",
+  "finalizer: transient: stripe_rate_limited",
+  "finalizer: transient: stripe_configuration",
+  "finalizer: transient: stripe_lookup",
+  "publisher: published",
+  "publisher: failed",
+  "batch bisected",
+];
+
+const FAMILIES = {
+  random: { requests: WORKER, ways: [DELIVERED_TWICE], ends: RESULTS },
+  "random outcomes": {
+    requests: OUTCOMES,
+    ways: Object.values(EVENT_FAULTS),
+    ends: OUTCOME_RESULTS,
+  },
+} as const;
+
+type Family = keyof typeof FAMILIES;
+
 type Counts = ReadonlyMap<string, number>;
 
 /** How often each fault was injected into each request; undefined where it cannot be. */
-function injections(counts: Counts): { fault: string; at: Map<string, number | undefined> }[] {
+function injections(
+  counts: Counts,
+  family: Family,
+): { fault: string; at: Map<string, number | undefined> }[] {
+  const { requests, ways } = FAMILIES[family];
   const rows = FAULTS.map(({ name, services, only }) => {
-    const hit = new Set(services.flatMap((service): readonly string[] => REQUESTS[service]));
-    const at = Object.values(REQUESTS)
+    const hit = new Set(services.flatMap((service): readonly string[] => requests[service]));
+    const at = Object.values(requests)
       .flat()
-      .map((request): [string, number | undefined] => {
+      .map((request: string): [string, number | undefined] => {
         const can = hit.has(request) && (only ?? request) === request;
         return [request, can ? (counts.get(`${name} (${request})`) ?? 0) : undefined];
       });
     return { fault: name, at: new Map(at) };
   });
   return [
-    ...rows,
-    { fault: DELIVERED_TWICE, at: new Map([["", counts.get(DELIVERED_TWICE) ?? 0]]) },
+    ...rows.filter(({ at }) => [...at.values()].some((times) => times !== undefined)),
+    ...ways.map((fault) => ({ fault, at: new Map([["", counts.get(fault) ?? 0]]) })),
   ];
 }
 
 /** How often each delivery result occurred, and in which circumstances. */
-export function results(counts: Counts): Map<string, number> {
+function results(counts: Counts, family: Family): Map<string, number> {
   const total = (matches: (what: string) => boolean): number =>
     [...counts].reduce((sum, [what, times]) => sum + (matches(what) ? times : 0), 0);
   return new Map([
-    ...RESULTS.map((result): [string, number] => [
+    ...FAMILIES[family].ends.map((result): [string, number] => [
       result,
       total((what) => what.split(", after")[0] === result),
     ]),
-    ...CIRCUMSTANCES.map((suffix): [string, number] => [
+    ...(family === "random" ? CIRCUMSTANCES : []).map((suffix): [string, number] => [
       suffix,
       total((what) => what.includes(`, ${suffix}`)),
     ]),
@@ -77,27 +122,27 @@ export function results(counts: Counts): Map<string, number> {
 }
 
 /** What never happened: `fault (request)` and results. */
-export function missed(counts: Counts): string[] {
-  const faults = injections(counts).flatMap(({ fault, at }) =>
+export function missed(counts: Counts, family: Family): string[] {
+  const faults = injections(counts, family).flatMap(({ fault, at }) =>
     [...at].filter(([, times]) => times === 0).map(([request]) => `${fault} (${request})`),
   );
-  const ends = [...results(counts)].filter(([, times]) => times === 0).map(([result]) => result);
+  const ends = [...results(counts, family)].filter(([, times]) => times === 0).map(([result]) => result);
   return [...faults, ...ends];
 }
 
 /** Both as tables. */
-export function formatCoverage(counts: Counts): string {
-  const rows = injections(counts);
-  const requests = Object.values(REQUESTS).flat();
+export function formatCoverage(counts: Counts, family: Family): string {
+  const rows = injections(counts, family);
+  const requests = Object.values(FAMILIES[family].requests).flat();
   const table = rows.map(({ fault, at }) => {
     if (at.has("")) return `  ${fault.padEnd(WIDE)}${cell(at.get(""))}`;
     return `  ${fault.padEnd(WIDE)}${requests.map((request) => cell(at.get(request))).join("  ")}`;
   });
-  const titles = requests.map((request) => SHORT[request].padStart(6)).join("  ");
-  const ends = [...results(counts)].map(
+  const titles = requests.map((request) => (SHORT[request] ?? request).padStart(6)).join("  ");
+  const ends = [...results(counts, family)].map(
     ([result, times]) => `  ${result.padEnd(WIDE)}${cell(times)}`,
   );
-  const never = missed(counts);
+  const never = missed(counts, family);
   return [
     `Faults, by the request that failed:`,
     `  ${"".padEnd(WIDE)}${titles}`,
@@ -112,7 +157,7 @@ export function formatCoverage(counts: Counts): string {
 
 const WIDE = 44;
 
-const SHORT: Readonly<Record<(typeof REQUESTS)[keyof typeof REQUESTS][number], string>> = {
+const SHORT: Readonly<Record<string, string>> = {
   put: "put",
   "take over": "take",
   complete: "compl.",
@@ -121,7 +166,10 @@ const SHORT: Readonly<Record<(typeof REQUESTS)[keyof typeof REQUESTS][number], s
   "look up": "look",
   "set visibility": "visib.",
   acknowledge: "ack",
-  return: "return",
+  advance: "adv.",
+  retrieve: "retr.",
+  publish: "publ.",
+  checkpoint: "checkp",
 };
 
 const cell = (times: number | undefined): string =>

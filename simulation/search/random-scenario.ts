@@ -8,12 +8,13 @@ import type { Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
 
 /** One of the values, the first as often as all others together. */
-const usually = <T>(choose: Choose, ...values: readonly [T, ...T[]]): T => {
+export const usually = <T>(choose: Choose, ...values: readonly [T, ...T[]]): T => {
   const others = values.length - 1;
   return oneOf(choose, values, [Math.max(1, others), ...Array<number>(others).fill(1)]);
 };
 
-const oneOf = <T>(choose: Choose, values: readonly [T, ...T[]], weights?: number[]): T =>
+/** One of the values, by weight. */
+export const oneOf = <T>(choose: Choose, values: readonly [T, ...T[]], weights?: number[]): T =>
   values[choose(weights ?? Array<number>(values.length).fill(1))] ?? values[0];
 
 /** Draws a scenario with at most `depth` faults. */

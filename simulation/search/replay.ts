@@ -3,6 +3,8 @@
 import type { Rule, Violation } from "../checkers/rules.ts";
 import { drawn, given } from "./choices.ts";
 import type { Chooser } from "./choices.ts";
+import type { Scenario } from "../world/scenario.ts";
+import { outcomeScenarios, randomOutcomes } from "./outcome-scenarios.ts";
 import { randomScenario } from "./random-scenario.ts";
 import { exhaustiveScenarios } from "./scenarios.ts";
 import type { Run, Runner, RunSettings } from "./schedule.ts";
@@ -16,7 +18,17 @@ export type Schedule = {
   choices: readonly number[];
 };
 
-const RANDOM = "random";
+/** What there is to draw, by name. */
+export const RANDOM = { random: randomScenario, "random outcomes": randomOutcomes } as const;
+export type Family = keyof typeof RANDOM;
+
+const isFamily = (name: string): name is Family => name in RANDOM;
+
+/** Every scenario that is explored, of each family. */
+export const allScenarios = (faults: number): Scenario[] => [
+  ...exhaustiveScenarios(faults),
+  ...outcomeScenarios(faults),
+];
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
@@ -28,7 +40,7 @@ export function codeOf({ scenario, depth, choices }: Schedule): string {
 /** @throws Error when the code is not one of `codeOf` */
 export function scheduleOf(code: string): Schedule {
   const [name = "", depth = "", choices = ""] = code.split(":");
-  const scenario = [RANDOM, ...exhaustiveScenarios(0).map((one) => one.name)].find(
+  const scenario = [...Object.keys(RANDOM), ...allScenarios(0).map((one) => one.name)].find(
     (one) => slug(one) === name,
   );
   if (scenario === undefined || !/^\d+$/.test(depth) || !/^(\d+(\.\d+)*)?$/.test(choices)) {
@@ -39,10 +51,16 @@ export function scheduleOf(code: string): Schedule {
 }
 
 /** The choices that a seed stands for. */
-export async function scheduleOfSeed(run: Runner, seed: number, depth: number): Promise<Schedule> {
+export async function scheduleOfSeed(
+  run: Runner,
+  seed: number,
+  depth: number,
+  family: Family = "random",
+): Promise<Schedule> {
   const chooser = drawn(seed);
-  await runRandom(run, chooser, depth, { recorder: { count: () => {}, digests: false } });
-  return { scenario: RANDOM, depth, choices: chooser.taken };
+  const recorder = { count: () => {}, digests: false };
+  await runRandom(run, chooser, depth, { recorder }, family);
+  return { scenario: family, depth, choices: chooser.taken };
 }
 
 type Observed = Pick<RunSettings, "recorder" | "known" | "only">;
@@ -53,8 +71,9 @@ export function runRandom(
   chooser: Chooser,
   depth: number,
   observed: Observed,
+  family: Family = "random",
 ): Promise<Run> {
-  const scenario = randomScenario(chooser.choose, depth);
+  const scenario = RANDOM[family](chooser.choose, depth);
   return run({ scenario, chooser, exhaustive: false, ...observed });
 }
 
@@ -65,9 +84,10 @@ export function replay(
   observed: Observed,
 ): Promise<Run> {
   const chooser = given(choices);
-  const scenario = exhaustiveScenarios(depth).find((one) => one.name === name);
-  if (scenario) return run({ scenario, chooser, exhaustive: true, ...observed });
-  return runRandom(run, chooser, depth, observed);
+  if (isFamily(name)) return runRandom(run, chooser, depth, observed, name);
+  const scenario = allScenarios(depth).find((one) => one.name === name);
+  if (!scenario) throw new Error(`There is no scenario "${name}".`);
+  return run({ scenario, chooser, exhaustive: true, ...observed });
 }
 
 /** Runs a schedule again and traces it. */

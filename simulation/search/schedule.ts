@@ -8,17 +8,19 @@ import {
   isOdd,
 } from "../checkers/deliveries.ts";
 import { checkEnd } from "../checkers/liveness.ts";
+import { checkEventDone, checkOutcomesEnd, checkPublished } from "../checkers/outcomes.ts";
 import { checkWrite } from "../checkers/records.ts";
 import { violate, Violation } from "../checkers/rules.ts";
 import type { Rule } from "../checkers/rules.ts";
 import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
 import { createEnvironment, virtualTimers } from "../world/environment.ts";
-import type { ExecutionEnvironment } from "../world/environment.ts";
+import type { ExecutionEnvironment, OnLine } from "../world/environment.ts";
+import { createFinalizerEnvironment, createPublisherEnvironment } from "../world/outcome-environments.ts";
 import type { Scenario } from "../world/scenario.ts";
 import { possibleSteps } from "../world/steps.ts";
 import { TIMINGS } from "../world/timings.ts";
-import { createWorld } from "../world/world.ts";
+import { createWorld, outcomesOf } from "../world/world.ts";
 import type { Invocation, Recorder, World } from "../world/world.ts";
 import type { Chooser } from "./choices.ts";
 
@@ -45,21 +47,39 @@ export type RunSettings = {
 
 export type Runner = (settings: RunSettings) => Promise<Run>;
 
-const CHECKS = { onCreate: checkCreated, onRequest: checkRequest, onWrite: checkWrite };
+const CHECKS = {
+  onCreate: checkCreated,
+  onRequest: checkRequest,
+  onWrite: checkWrite,
+  onPublish: checkPublished,
+};
+
+const ENVIRONMENTS = {
+  worker: createEnvironment,
+  finalizer: createFinalizerEnvironment,
+  publisher: createPublisherEnvironment,
+};
+
+/** A record that no event can be made of, an event that is none, a contradiction: none is planned. */
+const UNPLANNED: ReadonlySet<string> = new Set(["invalid", "contradiction"]);
 
 const TOO_MANY_STEPS = 3_000;
 
 const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+type Role = keyof typeof ENVIRONMENTS;
+type Idle = { [R in Role]: ExecutionEnvironment[] };
+
 /** Runs schedules of one worker, one at a time. */
 export function createRunner(worker: Worker): Runner {
-  const idle: ExecutionEnvironment[] = [];
-  const busy = new Set<ExecutionEnvironment>();
+  const idle = { worker: [], finalizer: [], publisher: [] } as Idle;
+  const busy = new Map<ExecutionEnvironment, Role>();
   let world: World;
   let broken: Violation | undefined;
   virtualTimers(() => world.now);
 
   const onLine = (inWorld: World, invocation: Invocation, line: Record<string, unknown>): void => {
+    if (invocation.role) return onOutcomeLine(inWorld, invocation, line);
     const message = invocation.deliveries.find(
       (delivery) => delivery.message.sqsMessageId === line["sqsMessageId"],
     )?.message;
@@ -76,6 +96,19 @@ export function createRunner(worker: Worker): Runner {
     }
   };
 
+  const onOutcomeLine: OnLine = (inWorld, { role, name, events }, line) => {
+    const { decision, kind, messageId, sqsMessageId } = line;
+    const what = [decision, kind].filter((part) => part !== undefined).join(": ");
+    inWorld.recorder.count(`${role}: ${what}`);
+    inWorld.recorder.trace?.(name, `${String(sqsMessageId ?? messageId)} ends: ${what}`);
+    const message = events?.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
+    if (message) outcomesOf(inWorld).decisions.set(message, String(decision));
+    if (decision === undefined && sqsMessageId === undefined) return; // a visibility timeout
+    if (decision === undefined || kind === "unexpected" || UNPLANNED.has(String(decision))) {
+      guard(() => violate(inWorld, "planned", what));
+    }
+  };
+
   const guard = (check: () => void): void => {
     try {
       check();
@@ -86,14 +119,20 @@ export function createRunner(worker: Worker): Runner {
   };
 
   const start = (inWorld: World, invocation: Invocation): void => {
-    const environment = idle.pop() ?? createEnvironment(worker, onLine);
-    busy.add(environment);
-    const ended = (failed: readonly string[]) => {
+    const { role = "worker" } = invocation;
+    const environment = idle[role].pop() ?? ENVIRONMENTS[role](worker, onLine);
+    busy.set(environment, role);
+    /** `failed` is undefined when the whole batch failed. */
+    const ended = (failed: readonly string[] | undefined) => {
       busy.delete(environment);
-      idle.push(environment);
+      idle[role].push(environment);
+      for (const { message } of invocation.events ?? []) {
+        if (!failed || failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
+        guard(() => checkEventDone(inWorld, outcomesOf(inWorld), message));
+      }
       for (const { message } of invocation.deliveries) {
         // Also of a worker that was given up, whose answer nobody reads any more.
-        if (failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
+        if (!failed || failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
         guard(() => checkAcknowledged(inWorld, message));
       }
       if (invocation.state === "running") acknowledge(inWorld, invocation, failed);
@@ -104,8 +143,9 @@ export function createRunner(worker: Worker): Runner {
       (error: unknown) => {
         const { name, message } = error as Error;
         if (name === "Unavailable") inWorld.recorder.count("batch failed as a whole");
+        else if (name === "NotPublished") inWorld.recorder.count("batch bisected");
         else guard(() => violate(inWorld, "planned", `${name}: ${message}`));
-        ended(invocation.deliveries.map((delivery) => delivery.message.sqsMessageId));
+        ended(undefined);
       },
     );
   };
@@ -118,7 +158,7 @@ export function createRunner(worker: Worker): Runner {
     world = createWorld(scenario, TIMINGS, choose, vary, recorder, CHECKS, only);
     broken = undefined;
     // What still waits in the last schedule's world waits for ever.
-    idle.push(...busy);
+    for (const [environment, role] of busy) idle[role].push(environment);
     busy.clear();
     let steps = 0;
     try {
@@ -142,6 +182,7 @@ export function createRunner(worker: Worker): Runner {
         if (broken) throw broken;
       }
       checkEnd(world);
+      if (world.outcomes) checkOutcomesEnd(world, world.outcomes);
       return { steps };
     } catch (error) {
       if (error instanceof Violation) return { steps, violation: error };

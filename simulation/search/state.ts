@@ -1,6 +1,7 @@
 // A world's state as one number: two schedules that come to the same state go on alike.
 
 import { hasReason, mustSucceed } from "../checkers/liveness.ts";
+import type { Outcomes } from "../world/outcomes.ts";
 import type { World } from "../world/world.ts";
 
 /** 53 bits of the state: with a million states, one false match in ten thousand explorations. */
@@ -48,8 +49,29 @@ export function stateOf(world: World): number {
         )
         .toSorted(),
       [...world.poisoned],
+      world.outcomes && outcomesState(world.outcomes),
     ]),
   );
+}
+
+function outcomesState(outcomes: Outcomes): unknown {
+  const { events, unsent, movesLeft, byHandLeft, changes, checkpoint, bus, recorded } = outcomes;
+  return [
+    events.messages.map(({ place, visibleAt, receipt, sent }) =>
+      [place, visibleAt, receipt, sent.intent.id, sent.intent.status].join(),
+    ),
+    unsent.map(({ intent }) => [intent.id, intent.status].join()).toSorted(),
+    [...movesLeft].map(([{ id }, left]) => [id, ...left].join()),
+    byHandLeft.length,
+    changes.slice(checkpoint),
+    checkpoint,
+    outcomes.unanswered,
+    outcomes.bisected,
+    [...bus.published].map(([id, contents]) => [id, ...contents].join()),
+    [...recorded.keys()],
+    outcomes.needsSweep,
+    outcomes.swept,
+  ];
 }
 
 /** cyrb53, which is in the public domain. */

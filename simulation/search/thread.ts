@@ -7,9 +7,8 @@ import { SEEDED_BUGS } from "../seeded-bugs.ts";
 import { loadWorker } from "../seeded-bugs/load-worker.ts";
 import { drawn } from "./choices.ts";
 import { explore } from "./explore.ts";
-import { codeOf, runRandom } from "./replay.ts";
-import type { Schedule } from "./replay.ts";
-import { exhaustiveScenarios } from "./scenarios.ts";
+import { allScenarios, codeOf, runRandom } from "./replay.ts";
+import type { Family, Schedule } from "./replay.ts";
 import { createRunner } from "./schedule.ts";
 import type { Runner } from "./schedule.ts";
 import { shrink } from "./shrink.ts";
@@ -22,7 +21,7 @@ export type Task = {
   /** Looks at one rule alone. */
   only?: Rule | undefined;
 } & (
-  | { kind: "random"; from: number; to: number }
+  | { kind: "random"; family?: Family; from: number; to: number }
   | {
       kind: "explore";
       scenario: string;
@@ -70,7 +69,7 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
   };
 
   if (task.kind === "explore") {
-    const scenario = exhaustiveScenarios(depth).find(({ name }) => name === task.scenario);
+    const scenario = allScenarios(depth).find(({ name }) => name === task.scenario);
     if (!scenario) throw new Error(`There is no scenario "${task.scenario}".`);
     const { shortest = false, mostSteps } = task;
     const result = await explore(run, scenario, {
@@ -87,15 +86,17 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
     return report;
   }
 
+  const { family = "random" } = task;
   const recorder = { count, digests: false };
   for (let seed = task.from; seed < task.to; seed++) {
     const chooser = drawn(seed);
-    const { violation, steps } = await runRandom(run, chooser, depth, { recorder, only });
+    const observed = { recorder, only };
+    const { violation, steps } = await runRandom(run, chooser, depth, observed, family);
     report.schedules += 1;
     report.steps += steps;
     if (report.schedules % PROGRESS_EVERY === 0) onProgress(PROGRESS_EVERY);
     if (!violation) continue;
-    const schedule = { scenario: "random", depth, choices: chooser.taken };
+    const schedule = { scenario: family, depth, choices: chooser.taken };
     found(await shrink(run, schedule, only), violation, steps);
     if (report.found) report.found.seed = seed;
     break;

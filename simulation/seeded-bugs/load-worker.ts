@@ -3,17 +3,51 @@
 
 import { registerHooks } from "node:module";
 
+import type * as bus from "../../lib/aws/event-bus.ts";
+import type * as outcomes from "../../lib/aws/recorded-outcomes.ts";
 import type * as records from "../../lib/aws/records-table.ts";
+import type * as finalizer from "../../lib/lambda/finalizer-handler.ts";
+import type * as publisher from "../../lib/lambda/outcome-publisher.ts";
 import type * as handler from "../../lib/lambda/payment-handler.ts";
 import type * as keys from "../../lib/stripe/api-key.ts";
 import type * as charges from "../../lib/stripe/charges.ts";
+import type * as payments from "../../lib/stripe/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 
-type Modules = typeof handler & typeof charges & typeof records & typeof keys;
+type Modules = typeof handler &
+  typeof charges &
+  typeof records &
+  typeof keys &
+  typeof finalizer &
+  typeof payments &
+  typeof outcomes &
+  typeof publisher &
+  typeof bus;
 
+const ENTRIES = [
+  "lambda/payment-handler.ts",
+  "stripe/charges.ts",
+  "aws/records-table.ts",
+  "stripe/api-key.ts",
+  "lambda/finalizer-handler.ts",
+  "stripe/payments.ts",
+  "aws/recorded-outcomes.ts",
+  "lambda/outcome-publisher.ts",
+  "aws/event-bus.ts",
+];
+
+/** The code of the worker, and of the functions around it. */
 export type Worker = Pick<
   Modules,
-  "createPaymentHandler" | "stripeCharges" | "recordsTable" | "fixedKey"
+  | "createPaymentHandler"
+  | "stripeCharges"
+  | "recordsTable"
+  | "fixedKey"
+  | "createFinalizerHandler"
+  | "stripePayments"
+  | "recordedOutcomes"
+  | "createOutcomePublisher"
+  | "eventBus"
 >;
 
 /** A bug: in `file` of lib/, `find` is replaced by `replace`. */
@@ -24,6 +58,8 @@ export type SeededBug = {
   edits: readonly Edit[];
   /** The rule whose violation shows most, where the first one to break shows little. */
   shows?: Rule;
+  /** It shows only with the publisher and the finalizer. */
+  family?: "outcomes";
 };
 export type Edit = { file: string; find: string; replace: string };
 
@@ -67,12 +103,10 @@ export async function loadWorker(bug?: SeededBug): Promise<Worker> {
     },
   });
   try {
-    const worker = {
-      ...((await import(`${LIB}lambda/payment-handler.ts`)) as Modules),
-      ...((await import(`${LIB}stripe/charges.ts`)) as Modules),
-      ...((await import(`${LIB}aws/records-table.ts`)) as Modules),
-      ...((await import(`${LIB}stripe/api-key.ts`)) as Modules),
-    };
+    const modules = await Promise.all(
+      ENTRIES.map((file) => import(`${LIB}${file}`) as Promise<Modules>),
+    );
+    const worker = Object.assign({}, ...modules) as Worker;
     const [missed] = pending;
     if (missed)
       throw new Error(`The bug "${bug?.name}" is in lib/${missed.file}, which is not loaded.`);

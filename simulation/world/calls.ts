@@ -1,8 +1,10 @@
 // How a request in flight ends: with its reply, with its caller's death, or too late.
 
 import { checkAcknowledged } from "../checkers/deliveries.ts";
+import { checkEventDone } from "../checkers/outcomes.ts";
+import { checkpointOf } from "./outcomes.ts";
 import { START } from "./scenario.ts";
-import { disturbed } from "./world.ts";
+import { disturbed, outcomesOf } from "./world.ts";
 import type { Call, Invocation, Reply, World } from "./world.ts";
 
 /** Carries a request out, and answers. */
@@ -100,27 +102,61 @@ function timeoutOf(call: Call): Error {
     : Object.assign(new Error("The operation was aborted"), { name: "AbortError" });
 }
 
-/** After the handler's answer Lambda's poller deletes what succeeded. */
-export function acknowledge(world: World, invocation: Invocation, failed: readonly string[]): void {
+/** After the handler's answer Lambda's poller deletes what succeeded, or sets its checkpoint. */
+export function acknowledge(
+  world: World,
+  invocation: Invocation,
+  failed: readonly string[] | undefined,
+): void {
   invocation.state = "over";
+  if (invocation.role === "publisher") {
+    if (!failed) return; // Lambda bisects the batch
+    const checkpoint = checkpointOf(invocation, failed);
+    pollerCall(world, invocation, "checkpoint", () => {
+      const outcomes = outcomesOf(world);
+      outcomes.checkpoint = Math.max(outcomes.checkpoint, checkpoint);
+      outcomes.unanswered = 0;
+      outcomes.bisected = undefined;
+      return { value: `at ${checkpoint}` };
+    });
+    return;
+  }
+  if (invocation.role === "finalizer") {
+    const done = (invocation.events ?? []).filter(
+      ({ message }) => failed && !failed.includes(message.sqsMessageId),
+    );
+    pollerCall(world, invocation, done.length > 0 ? "acknowledge" : "return", () => {
+      const outcomes = outcomesOf(world);
+      for (const { message, receipt } of done) {
+        if (message.place === "queue") checkEventDone(world, outcomes, message);
+        outcomes.events.remove(receipt);
+      }
+      return { value: done.map(({ message }) => message.sqsMessageId).join() };
+    });
+    return;
+  }
   const succeeded = invocation.deliveries.filter(
-    ({ message }) => !failed.includes(message.sqsMessageId),
+    ({ message }) => failed && !failed.includes(message.sqsMessageId),
   );
+  pollerCall(world, invocation, succeeded.length > 0 ? "acknowledge" : "return", () => {
+    for (const { message, receipt } of succeeded) {
+      if (message.place === "queue") checkAcknowledged(world, message);
+      world.queue.remove(receipt);
+    }
+    return { value: succeeded.map(({ message }) => message.sqsMessageId).join() };
+  });
+}
+
+function pollerCall(world: World, by: Invocation, name: string, done: () => Reply): void {
   world.calls.push({
-    by: invocation,
+    by,
     service: "poller",
-    name: succeeded.length > 0 ? "acknowledge" : "return",
+    name,
     state: "sent",
     timesOutAt: Infinity,
     waiting: true,
     finishBy: Infinity,
-    receive: () => () => {
-      for (const { message, receipt } of succeeded) {
-        if (message.place === "queue") checkAcknowledged(world, message);
-        world.queue.remove(receipt);
-      }
-      return { value: succeeded.map(({ message }) => message.sqsMessageId).join() };
-    },
+    receive: () => done,
     resolve: () => {},
   });
 }

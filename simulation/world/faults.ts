@@ -5,6 +5,7 @@ import type { Failure, Request } from "../models/stripe.ts";
 import type { Item } from "../models/table.ts";
 import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
 import { MINUTE } from "./scenario.ts";
+import { outcomesOf } from "./world.ts";
 import type { Call, World } from "./world.ts";
 
 export type Fault = {
@@ -15,7 +16,7 @@ export type Fault = {
   inject: (world: World, call: Call) => void;
 };
 
-const EVERY = ["table", "stripe", "queue"] as const;
+const EVERY = ["table", "stripe", "queue", "bus"] as const;
 
 // A request that was accepted is done within this time, however late its caller hears of it.
 const SLOWEST_MS = 15 * MINUTE;
@@ -122,12 +123,14 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "throttled",
-    services: ["table", "queue"],
+    services: ["table", "queue", "bus"],
     inject(world, call) {
       const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
       hand(world, call, { error });
     },
   },
+  entryFails("first", 0),
+  entryFails("second", 1),
   stripeAnswers("429", { status: 429, type: "invalid_request_error", code: "rate_limit" }),
   stripeAnswers("409 lock timeout", {
     status: 409,
@@ -183,6 +186,18 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
+/** PutEvents answers 200, and one of its entries is not on the bus. */
+function entryFails(which: string, failing: number): Fault {
+  return {
+    name: `the ${which} entry fails in a 200`,
+    services: ["bus"],
+    possible: (_world, { entries = [] }) => failing < entries.length,
+    inject(world, call) {
+      hand(world, call, { value: outcomesOf(world).bus.put(call.entries ?? [], failing) });
+    },
+  };
+}
+
 function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
   return {
     name: `Stripe answers ${name}`,
@@ -203,6 +218,7 @@ function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
 
 /** What Stripe's later event does to an open outcome. */
 function moveForward(world: World, messageId: string): void {
+  if (world.outcomes) return; // the finalizer does it
   const item = world.table.item(messageId);
   const intent = ledgerOf(world, messageId);
   const { result, paymentIntentId } = (item?.["outcome"] ?? {}) as Record<string, unknown>;

@@ -49,6 +49,19 @@ export type Scenario = {
   faults: number;
   /** Faults may be injected until the queue has delivered this often. */
   deliveries: number;
+  /** With the publisher and the finalizer; without it, the worker alone. */
+  outcomes?: OutcomeSettings;
+};
+
+export type OutcomeSettings = {
+  /** One alone has fewer schedules. */
+  actors: readonly ("publisher" | "finalizer")[];
+  /** Whether the stream's filter leaves out what is not completed, as it is deployed. */
+  filtered: boolean;
+  /** Changes in one batch of the stream, and events in one of the queue, at most. */
+  batchSize: number;
+  /** PaymentIntents that no worker makes: a second one for `pay-1`, and others'. */
+  byHand: "none" | "second" | "others";
 };
 
 export const START = Date.UTC(2026, 10, 2, 9);

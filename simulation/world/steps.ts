@@ -2,6 +2,7 @@
 
 import { answer, expire, finish } from "./calls.ts";
 import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
+import { eventFaults, outcomeSteps, sweepStep } from "./outcome-steps.ts";
 import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
 import { disturbed } from "./world.ts";
 import type { Call, Invocation, Message, World } from "./world.ts";
@@ -36,11 +37,13 @@ export function possibleSteps(world: World, start: Start): Step[] {
     if (call.state === "slow") steps.push({ weight: 2, run: () => finish(world, call) });
   }
   const waitingSince = receives(world, start, steps);
+  if (world.outcomes) outcomeSteps(world, world.outcomes, start, steps);
   const next = busy ? Infinity : nextInstant(world);
   const inTime = next < waitingSince + world.scenario.longestBacklogMs;
   if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next) });
   if (world.faultsLeft > 0) faults(world, start, steps);
-  return steps;
+  const sweep = steps.length === 0 && world.outcomes && sweepStep(world, world.outcomes);
+  return sweep ? [sweep] : steps;
 }
 
 function faults(world: World, start: Start, steps: Step[]): void {
@@ -78,6 +81,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
       push(DELIVERED_TWICE, () => deliver(world, slot, [message], start));
     }
   }
+  if (world.outcomes) eventFaults(world, world.outcomes, start, push);
   const injected = steps.slice(first);
   for (const step of injected)
     step.weight *= ordinary / (world.scenario.stepsPerFault - 1) / injected.length;
@@ -90,6 +94,10 @@ const RARE: Readonly<Record<string, number>> = {
   release: 4,
   charge: 2,
   complete: 2,
+  publish: 8,
+  checkpoint: 4,
+  retrieve: 8,
+  advance: 12,
 };
 
 function freeSlots({ scenario, invocations }: World): number[] {

@@ -34,6 +34,9 @@ export function nextInstant(world: World): number {
   for (const { place, visibleAt } of world.queue.messages) {
     if (place === "queue" && visibleAt > world.now) at(visibleAt);
   }
+  for (const { place, visibleAt } of world.outcomes?.events.messages ?? []) {
+    if (place === "queue" && visibleAt > world.now) at(visibleAt);
+  }
   const [send] = world.sendsLeft;
   if (send) at(START + send.at);
   const [redrive] = world.redrivesLeft;

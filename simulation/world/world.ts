@@ -1,10 +1,14 @@
 // The world of one schedule: a clock, a table, a queue, Stripe, the workers' invocations, and every
 // request in flight.
 
+import type { PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
+
 import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
+import type { PublishedEvent } from "../models/bus.ts";
 import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
+import type { StripeEvent } from "../models/stripe-events.ts";
 import { strangers } from "../models/stripe-objects.ts";
 import type { Intent } from "../models/stripe-objects.ts";
 import { createStripe } from "../models/stripe.ts";
@@ -12,6 +16,8 @@ import type { Request, StripeModel } from "../models/stripe.ts";
 import { createTable } from "../models/table.ts";
 import type { Item, Table } from "../models/table.ts";
 import type { Choose } from "../search/choices.ts";
+import { begins, createOutcomes, logChange } from "./outcomes.ts";
+import type { Change, Outcomes } from "./outcomes.ts";
 import { formOf, START } from "./scenario.ts";
 import type { Scenario, Send } from "./scenario.ts";
 
@@ -30,6 +36,13 @@ export type Invocation = {
   state: "running" | "abandoned" | "over" | "dead";
   frozenAt: number | undefined;
   deliveries: { message: Message; receipt: string }[];
+  /** Absent for the worker. */
+  role?: "finalizer" | "publisher";
+  /** Only the finalizer's. */
+  events?: { message: QueuedMessage<StripeEvent>; receipt: string }[];
+  /** Only the publisher's. */
+  changes?: readonly Change[];
+  changesFrom?: number;
   /** A digest of all that it has seen: with it, the state of its code. */
   seen: number;
 };
@@ -39,7 +52,7 @@ export type Reply = { value: unknown } | { error: unknown };
 /** A request at an await: it is answered when the scheduler picks it. */
 export type Call = {
   by: Invocation;
-  service: "table" | "stripe" | "queue" | "poller";
+  service: "table" | "stripe" | "queue" | "bus" | "poller";
   name: string;
   /** `sent`: on its way. `slow`: accepted, not done. `lost`: never arrives. `answered`: unread. */
   state: "sent" | "slow" | "lost" | "answered";
@@ -55,6 +68,8 @@ export type Call = {
   request?: Request;
   /** Only the table's: the message id of the record. */
   record?: string;
+  /** Only the bus's. */
+  entries?: readonly PutEventsRequestEntry[];
   resolve: (reply: Reply) => void;
 };
 
@@ -112,6 +127,8 @@ export type World = {
   /** What Stripe rejected is asked for once per chain of receives. */
   rejected: Set<Message>;
   logged: Map<Message, string>;
+  /** The publisher's and the finalizer's part; absent when the worker is alone. */
+  outcomes: Outcomes | undefined;
 };
 
 /** What the models report to the safety checks. */
@@ -119,6 +136,7 @@ export type Observers = {
   onCreate: (world: World, intent: Intent) => void;
   onRequest: (world: World, request: Request) => void;
   onWrite: (world: World, before: Item | undefined, after: Item | undefined) => void;
+  onPublish: (world: World, event: PublishedEvent) => void;
 };
 
 const STRANGERS = {
@@ -153,6 +171,7 @@ export function createWorld(
       deletesExpired: scenario.deletesExpired,
       onWrite(before, after) {
         observers.onWrite(world, before, after);
+        if (world.outcomes) logChange(world.outcomes, before, after);
         const messageId = String((after ?? before)?.["messageId"]);
         if (before) world.previous.set(messageId, before);
         else world.previous.delete(messageId);
@@ -173,6 +192,7 @@ export function createWorld(
         const messageId = idOf.get(intent.payment_method) ?? "?";
         if (!world.charged.has(messageId)) world.charged.set(messageId, formOf(body));
         observers.onCreate(world, intent);
+        if (world.outcomes) begins(world.outcomes, intent);
       },
       onRequest: (request) => observers.onRequest(world, request),
     }),
@@ -196,8 +216,16 @@ export function createWorld(
     damaged: new Map(),
     rejected: new Set(),
     logged: new Map(),
+    outcomes: undefined,
   };
+  if (scenario.outcomes) world.outcomes = createOutcomes(world, scenario.outcomes, observers);
   return world;
+}
+
+/** @throws Error where the worker is alone */
+export function outcomesOf({ outcomes }: World): Outcomes {
+  if (!outcomes) throw new Error("Bug! The worker is alone here.");
+  return outcomes;
 }
 
 /** Whether the worker's key is of the wrong mode now. */

@@ -1,10 +1,15 @@
 // The simulation against mutants: in this process, where StrykerJS switches them on.
 import { afterAll, expect, test, vi } from "vitest";
 
+import * as bus from "../../lib/aws/event-bus.ts";
+import * as outcomes from "../../lib/aws/recorded-outcomes.ts";
 import * as records from "../../lib/aws/records-table.ts";
+import * as finalizer from "../../lib/lambda/finalizer-handler.ts";
+import * as publisher from "../../lib/lambda/outcome-publisher.ts";
 import * as handler from "../../lib/lambda/payment-handler.ts";
 import * as keys from "../../lib/stripe/api-key.ts";
 import * as charges from "../../lib/stripe/charges.ts";
+import * as payments from "../../lib/stripe/payments.ts";
 import { drawn } from "../../simulation/search/choices.ts";
 import { explore } from "../../simulation/search/explore.ts";
 import { runRandom } from "../../simulation/search/replay.ts";
@@ -15,7 +20,9 @@ vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/world/
 
 const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);
-const run = createRunner({ ...handler, ...charges, ...records, ...keys });
+const worker = { ...handler, ...charges, ...records, ...keys };
+const around = { ...bus, ...outcomes, ...finalizer, ...publisher, ...payments };
+const run = createRunner({ ...worker, ...around });
 afterAll(() => {
   performance.now = now;
   AbortSignal.timeout = timeout;

@@ -1,0 +1,138 @@
+// The clients of a function in the simulation: every request waits for the scheduler.
+
+import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import type { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
+import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+import type { Queue } from "../models/queue.ts";
+import type { Request, Response } from "../models/stripe.ts";
+import { connectNextClient } from "./connection.ts";
+import { outcomesOf } from "./world.ts";
+import type { Call, Invocation, Reply, World } from "./world.ts";
+
+/** Whose requests the clients send: changed before each invocation. */
+export type Current = { world: World; invocation: Invocation };
+
+/** The handler's own virtual timeouts: what a client reads from its abort signal. */
+type VirtualSignal = { timeoutMs: number };
+
+export type Clients = {
+  table: DynamoDBDocumentClient;
+  queue: SQSClient;
+  bus: EventBridgeClient;
+};
+
+/** The clients of one execution environment; the next Stripe client that is made is of it too. */
+export function createClients(current: () => Current): Clients {
+  const call = <T>(
+    service: Call["service"],
+    name: string,
+    timeoutMs: number,
+    receive: Call["receive"],
+    about: Pick<Call, "request" | "record" | "entries"> = {},
+  ): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const { world, invocation } = current();
+      world.calls.push({
+        by: invocation,
+        service,
+        name,
+        state: "sent",
+        timesOutAt: world.now + timeoutMs,
+        waiting: true,
+        receive,
+        finishBy: Infinity,
+        ...about,
+        resolve: (reply) => {
+          if ("error" in reply) reject(reply.error);
+          else resolve(reply.value as T);
+        },
+      });
+    });
+
+  const table = {
+    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+      const { world } = current();
+      const apply = attempting(() => world.table.apply(command));
+      const record = recordIn(command);
+      return call("table", tableCallName(command), abortSignal.timeoutMs, () => apply, { record });
+    },
+  };
+
+  const queue = {
+    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+      if (!(command instanceof ChangeMessageVisibilityBatchCommand)) {
+        throw new Error(`The queue's model does not know ${command.constructor.name}.`);
+      }
+      const entries = command.input.Entries ?? [];
+      const { world, invocation } = current();
+      const queue: Pick<Queue<unknown>, "setVisibility"> =
+        invocation.role === "finalizer" ? outcomesOf(world).events : world.queue;
+      const apply = attempting(() => {
+        const failed = entries.filter(
+          ({ ReceiptHandle = "", VisibilityTimeout = 0 }) =>
+            !queue.setVisibility(ReceiptHandle, VisibilityTimeout),
+        );
+        return { Failed: failed.map(({ Id }) => ({ Id, Code: "ReceiptHandleIsInvalid" })) };
+      });
+      return call("queue", "set visibility", abortSignal.timeoutMs, () => apply);
+    },
+  };
+
+  connectNextClient((request: Request, timeoutMs: number): Promise<Response> => {
+    const { world } = current();
+    const receive = () => attempting(world.stripe.receive(request));
+    return call("stripe", stripeCallName(request), timeoutMs, receive, { request });
+  });
+
+  const bus = {
+    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+      if (!(command instanceof PutEventsCommand)) {
+        throw new Error(`The bus's model does not know ${command.constructor.name}.`);
+      }
+      const entries = command.input.Entries ?? [];
+      const { world } = current();
+      const apply = attempting(() => outcomesOf(world).bus.put(entries));
+      return call("bus", "publish", abortSignal.timeoutMs, () => apply, { entries });
+    },
+  };
+
+  return {
+    table: table as unknown as DynamoDBDocumentClient,
+    queue: queue as unknown as SQSClient,
+    bus: bus as unknown as EventBridgeClient,
+  };
+}
+
+function attempting(run: () => unknown): () => Reply {
+  return () => {
+    try {
+      return { value: run() };
+    } catch (error) {
+      if (error instanceof Error && error.name === "ConditionalCheckFailedException")
+        return { error };
+      throw error;
+    }
+  };
+}
+
+function recordIn(command: object): string {
+  const { Key, Item } = (command as { input: Record<string, Record<string, unknown>> }).input;
+  return String((Key ?? Item)?.["messageId"]);
+}
+
+function tableCallName(command: object): string {
+  const { input } = command as { input: { UpdateExpression?: string } };
+  const update = input.UpdateExpression;
+  if (update === undefined) return command.constructor.name.replace("Command", "").toLowerCase();
+  if (update.includes("#owner =")) return "take over";
+  if (update.includes("#status =")) return "complete";
+  return update.includes("outcome =") ? "advance" : "release";
+}
+
+function stripeCallName({ method, path }: Request): string {
+  if (method !== "GET") return "charge";
+  return path.includes("?") ? "look up" : "retrieve";
+}

@@ -1,0 +1,190 @@
+// What can happen next around the publisher and the finalizer.
+
+import { ledgerOf } from "../checkers/charges.ts";
+import { finalOf } from "../checkers/outcomes.ts";
+import type { QueuedMessage } from "../models/queue.ts";
+import type { StripeEvent } from "../models/stripe-events.ts";
+import { chargeByHand, emit, moveOn } from "./outcomes.ts";
+import type { Change, Outcomes } from "./outcomes.ts";
+import type { Start, Step } from "./steps.ts";
+import type { Invocation, World } from "./world.ts";
+
+/** Above every worker's: these have clocks without an error. */
+const FINALIZERS = [10, 11];
+const PUBLISHER = 20;
+
+/** Adds the steps that are possible now. */
+export function outcomeSteps(world: World, outcomes: Outcomes, start: Start, steps: Step[]): void {
+  const events = outcomes.events.receivable();
+  const slot = FINALIZERS.find((one) => isFree(world, one));
+  if (slot !== undefined) {
+    for (const event of events) {
+      steps.push({ weight: 5, run: () => deliverEvent(world, outcomes, slot, event, start) });
+    }
+  }
+  if (outcomes.checkpoint < outcomes.changes.length && isFree(world, PUBLISHER)) {
+    steps.push({ weight: 5, run: () => poll(world, outcomes, start) });
+  }
+  for (const event of outcomes.unsent) {
+    steps.push({ weight: 4, run: () => send(world, outcomes, event) });
+  }
+  for (const intent of outcomes.movesLeft.keys()) {
+    const run = () => {
+      moveOn(outcomes, intent);
+      world.recorder.trace?.("Stripe", `${intent.id} is ${intent.status} now`);
+    };
+    steps.push({ weight: 2, run });
+  }
+  const [messageId] = outcomes.byHandLeft;
+  const isSecond = messageId === "pay-1";
+  if (outcomes.byHandLeft.length > 0 && (!isSecond || ledgerOf(world, messageId))) {
+    const run = () => {
+      const { id, metadata } = chargeByHand(world, outcomes);
+      world.recorder.trace?.("operator", `makes ${id} by hand ${JSON.stringify(metadata)}`);
+    };
+    steps.push({ weight: 2, run });
+  }
+}
+
+/** What can go wrong with an event on its way. */
+export function eventFaults(
+  world: World,
+  outcomes: Outcomes,
+  start: Start,
+  push: (name: string, run: () => void) => void,
+): void {
+  for (const event of outcomes.unsent) {
+    push(EVENT_FAULTS.lost, () => {
+      take(outcomes, event);
+      outcomes.needsSweep = true;
+    });
+    push(EVENT_FAULTS.twice, () => void outcomes.events.send(event));
+  }
+  const slot = FINALIZERS.find((one) => isFree(world, one));
+  for (const message of outcomes.events.messages) {
+    const worked = message.place === "queue" && message.visibleAt > world.now;
+    if (worked && slot !== undefined) {
+      push(EVENT_FAULTS.again, () => deliverEvent(world, outcomes, slot, message, start));
+    }
+  }
+}
+
+export const EVENT_FAULTS = {
+  lost: "event lost",
+  twice: "event sent twice",
+  again: "event delivered twice",
+} as const;
+
+/**
+ * Nothing can happen any more. What an event would have told and did not is asked of Stripe by the
+ * scheduled sweep, which hands each open payment to the finalizer; the dead-letter queue is redriven.
+ */
+export function sweepStep(world: World, outcomes: Outcomes): Step | undefined {
+  const dead = outcomes.events.messages.some(({ place }) => place === "dead-letter queue");
+  if (outcomes.swept || !(dead || outcomes.needsSweep || world.lost.size > 0)) return undefined;
+  const run = () => {
+    outcomes.swept = true;
+    world.faultsLeft = 0;
+    world.recorder.trace?.("operator", "sweeps what is open, and redrives the events");
+    outcomes.events.redrive();
+    for (const item of world.table.items()) {
+      const { paymentIntentId, result } = (item["outcome"] ?? {}) as Record<string, unknown>;
+      const intent = world.stripe.intents.find(({ id }) => id === paymentIntentId);
+      if (intent && !finalOf(intent).includes(String(result))) emit(outcomes, intent);
+    }
+  };
+  return { weight: 1, run };
+}
+
+function isFree({ invocations, calls }: World, slot: number): boolean {
+  const running = invocations.some((one) => one.slot === slot && one.state === "running");
+  // A batch of the stream is over when Lambda has its checkpoint.
+  return !running && !calls.some(({ by, service }) => by.slot === slot && service === "poller");
+}
+
+function take(outcomes: Outcomes, event: StripeEvent): void {
+  outcomes.unsent.splice(outcomes.unsent.indexOf(event), 1);
+}
+
+function send(world: World, outcomes: Outcomes, event: StripeEvent): void {
+  take(outcomes, event);
+  const { sqsMessageId } = outcomes.events.send(event);
+  const { id, status } = event.intent;
+  world.recorder.trace?.(
+    "Stripe",
+    `sends ${event.eventId} (${id} ${status}) as event ${sqsMessageId}`,
+  );
+}
+
+function deliverEvent(
+  world: World,
+  outcomes: Outcomes,
+  slot: number,
+  first: QueuedMessage<StripeEvent>,
+  start: Start,
+): void {
+  const others = outcomes.events.receivable().filter((one) => one !== first);
+  const more = outcomes.settings.batchSize - 1 - world.vary(outcomes.settings.batchSize);
+  const events = [first, ...others.slice(0, more)].map((message) => ({
+    message,
+    receipt: outcomes.events.receive(message),
+  }));
+  const receipts = events.map(({ receipt }) => receipt).join("+");
+  const what = events.map(({ message, receipt }) => `${message.sent.eventId} as ${receipt}`);
+  invoke(world, slot, { role: "finalizer", key: `events ${receipts}`, events }, what, start);
+}
+
+function poll(world: World, outcomes: Outcomes, start: Start): void {
+  const { checkpoint, settings } = outcomes;
+  if (outcomes.unanswered > 1) outcomes.bisected = Math.ceil(outcomes.unanswered / 2);
+  const size = outcomes.bisected ?? settings.batchSize - world.vary(settings.batchSize);
+  const changes = outcomes.changes.slice(checkpoint, checkpoint + size);
+  outcomes.unanswered = changes.length;
+  const key = `changes ${checkpoint}+${changes.length}`;
+  const what = changes.map(
+    ({ after }, i) => `change ${checkpoint + i + 1} (${describeChange(after)})`,
+  );
+  invoke(world, PUBLISHER, { role: "publisher", key, changes }, what, start);
+}
+
+function describeChange(after: Change["after"]): string {
+  if (!after) return "removed";
+  const { messageId, status, revision, outcome } = after;
+  const { result } = (outcome ?? {}) as { result?: string };
+  return [messageId, status, revision !== undefined && `revision ${String(revision)}`, result]
+    .filter(Boolean)
+    .join(" ");
+}
+
+type Particular = Pick<Invocation, "key"> & {
+  role: "finalizer" | "publisher";
+  events?: Invocation["events"];
+  changes?: readonly Change[];
+};
+
+function invoke(
+  world: World,
+  slot: number,
+  { role, key, events, changes }: Particular,
+  what: readonly string[],
+  start: Start,
+): void {
+  const name = `${role} ${world.invocations.length + 1}`;
+  world.received += 1;
+  world.recorder.trace?.(name, `receives ${what.join(", ")}`);
+  const invocation: Invocation = {
+    name,
+    key,
+    slot,
+    deadline: world.now + world.timings.functionTimeoutMs,
+    state: "running",
+    frozenAt: undefined,
+    deliveries: [],
+    role,
+    ...(events && { events }),
+    ...(changes && { changes, changesFrom: world.outcomes?.checkpoint ?? 0 }),
+    seen: 0,
+  };
+  world.invocations.push(invocation);
+  start(world, invocation);
+}
