@@ -1,7 +1,7 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
 import { formatCoverage } from "../../simulation/search/coverage.ts";
-import { runTasks } from "../../simulation/search/pool.ts";
 import { outcomeScenarios } from "../../simulation/search/outcome-scenarios.ts";
+import { runTasks } from "../../simulation/search/pool.ts";
 import { scheduleOf, trace } from "../../simulation/search/replay.ts";
 import type { Family } from "../../simulation/search/replay.ts";
 import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";

@@ -4,9 +4,9 @@ import { askedFor } from "../world/scenario.ts";
 import type { Send } from "../world/scenario.ts";
 import type { Invocation, Message, World } from "../world/world.ts";
 import { ledgerOf } from "./charges.ts";
-import { isTrue } from "./records.ts";
-import type { Outcome } from "./records.ts";
 import { violate } from "./rules.ts";
+import { isTrue } from "./true-outcome.ts";
+import type { Outcome } from "./true-outcome.ts";
 
 /** The worker says that a message is done, or the queue is about to delete it. */
 export function checkAcknowledged(world: World, { sent, sqsMessageId }: Message): void {

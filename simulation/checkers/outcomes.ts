@@ -4,33 +4,21 @@
 import type { PublishedEvent } from "../models/bus.ts";
 import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
-import type { Intent, Status } from "../models/stripe-objects.ts";
 import type { Item } from "../models/table.ts";
 import type { Outcomes } from "../world/outcomes.ts";
 import type { World } from "../world/world.ts";
-import { isTrue } from "./records.ts";
-import type { Outcome } from "./records.ts";
 import { violate } from "./rules.ts";
+import { isTrue, resultsOf } from "./true-outcome.ts";
+import type { Outcome } from "./true-outcome.ts";
 
-const ORDER = [["requires_action"], ["processing"], ["declined", "failed"], ["succeeded", "canceled"]];
+const ORDER = [
+  ["requires_action"],
+  ["processing"],
+  ["declined", "failed"],
+  ["succeeded", "canceled"],
+];
 
 const orderOf = (result: string): number => ORDER.findIndex((level) => level.includes(result));
-
-const RESULTS: Readonly<Record<Status, readonly string[]>> = {
-  requires_action: ["requires_action"],
-  processing: ["processing"],
-  requires_payment_method: ["declined", "failed"],
-  succeeded: ["succeeded"],
-  canceled: ["canceled"],
-  requires_capture: [],
-  requires_confirmation: [],
-};
-
-/** The results that say what Stripe says. */
-export const finalOf = ({ status }: Intent): readonly string[] => RESULTS[status];
-
-export const hasBeen = ({ history }: Outcomes, id: string, result: string): boolean =>
-  [...(history.get(id) ?? [])].some((status) => RESULTS[status].includes(result));
 
 /** A write of the finalizer. */
 export function checkAdvance(
@@ -114,7 +102,7 @@ export function checkEventDone(
   }
   // Stripe is asked after the event came, and may say anything that it has been since.
   const since = (outcomes.history.get(intent.id) ?? []).slice(number);
-  if (since.every((status) => orderOf(result) < orderOf(RESULTS[status][0] ?? ""))) {
+  if (since.every((status) => orderOf(result) < orderOf(resultsOf(status)[0] ?? ""))) {
     violate(world, "event_done", `${eventId} says ${intent.status}, and ${messageId} is ${result}`);
   }
 }
@@ -123,17 +111,19 @@ export function checkEventDone(
 export function checkOutcomesEnd(world: World, outcomes: Outcomes): void {
   const publishes = outcomes.settings.actors.includes("publisher");
   for (const key of outcomes.recorded.keys()) {
-    if (publishes && !outcomes.bus.published.has(key)) violate(world, "published", `${key} was not`);
+    if (publishes && !outcomes.bus.published.has(key))
+      violate(world, "published", `${key} was not`);
   }
   for (const item of world.table.items()) {
     const outcome = item["outcome"] as Outcome | undefined;
     const intent = world.stripe.intents.find(({ id }) => id === outcome?.paymentIntentId);
-    if (outcome && intent && !finalOf(intent).includes(outcome.result)) {
+    if (outcome && intent && !resultsOf(intent.status).includes(outcome.result)) {
       const seen = `${String(item["messageId"])} is ${outcome.result}, and ${intent.id} ${intent.status}`;
       violate(world, "finalized", seen);
     }
   }
   for (const { place, sent } of outcomes.events.messages) {
-    if (place === "queue" || place === "expired") violate(world, "no_silence", `${sent.eventId} is ${place}`);
+    if (place === "queue" || place === "expired")
+      violate(world, "no_silence", `${sent.eventId} is ${place}`);
   }
 }

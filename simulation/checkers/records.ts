@@ -1,14 +1,12 @@
 // Safety in the table: who may write what, and that outcomes are Stripe's.
 
-import type { Status } from "../models/stripe-objects.ts";
-import { later } from "../models/stripe-objects.ts";
 import type { Item } from "../models/table.ts";
 import type { Invocation, World } from "../world/world.ts";
-import { checkAdvance, hasBeen } from "./outcomes.ts";
 import { claimant } from "./charges.ts";
+import { checkAdvance } from "./outcomes.ts";
 import { violate } from "./rules.ts";
-
-export type Outcome = { result: string; paymentIntentId: string };
+import { isTrue } from "./true-outcome.ts";
+import type { Outcome } from "./true-outcome.ts";
 
 export function checkWrite(world: World, before: Item | undefined, after: Item | undefined): void {
   if (world.writer?.role === "finalizer") return checkAdvance(world, before, after);
@@ -72,20 +70,3 @@ function checkRejection(world: World, writer: Invocation, before: Item): void {
     violate(world, "asked_once", `${writer.name} asks again at receive ${receives.join(", ")}`);
   }
 }
-
-/** Whether Stripe's ledger says, or has said, the same of the message. */
-export function isTrue(world: World, messageId: string, outcome: Outcome): boolean {
-  const intent = world.stripe.intents.find(({ id }) => id === outcome.paymentIntentId);
-  if (!intent || world.idOf.get(intent.payment_method) !== messageId) return false;
-  if (world.outcomes) return hasBeen(world.outcomes, intent.id, outcome.result);
-  const now = later(intent, world.now + world.scenario.stripeClock);
-  return RESULTS[intent.status] === outcome.result || RESULTS[now.status] === outcome.result;
-}
-
-const RESULTS: Readonly<Partial<Record<Status, string>>> = {
-  succeeded: "succeeded",
-  processing: "processing",
-  requires_action: "requires_action",
-  requires_payment_method: "declined",
-  canceled: "canceled",
-};

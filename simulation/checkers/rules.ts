@@ -24,7 +24,8 @@ const SAFETY = {
   same_outcome: "a recorded outcome only moves forward",
   asked_once: "what Stripe rejected is asked for once per chain of receives, by its first receive",
   revision: "an outcome is recorded with revision 1, and each move forward adds one",
-  invented: "nothing but an outcome moves forward: no other integration's, and none without a record",
+  invented:
+    "nothing but an outcome moves forward: no other integration's, and none without a record",
   one_event: "an outcome event has one id, of its message and revision, and one content",
   recorded_first: "an outcome event says what is in the record",
   event_done: "an event that is acknowledged is in the record",

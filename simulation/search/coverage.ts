@@ -126,7 +126,9 @@ export function missed(counts: Counts, family: Family): string[] {
   const faults = injections(counts, family).flatMap(({ fault, at }) =>
     [...at].filter(([, times]) => times === 0).map(([request]) => `${fault} (${request})`),
   );
-  const ends = [...results(counts, family)].filter(([, times]) => times === 0).map(([result]) => result);
+  const ends = [...results(counts, family)]
+    .filter(([, times]) => times === 0)
+    .map(([result]) => result);
   return [...faults, ...ends];
 }
 

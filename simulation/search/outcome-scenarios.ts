@@ -73,14 +73,12 @@ const VARIANTS: readonly Variant[] = [
 
 /** Every scenario, each with at most `faults` faults. */
 export function outcomeScenarios(faults: number): Scenario[] {
-  return VARIANTS.map(
-    ({ settings, ...variant }): Scenario => ({
-      ...USUAL,
-      ...variant,
-      outcomes: { ...OUTCOMES, ...settings },
-      faults,
-    }),
-  );
+  return VARIANTS.map(({ settings, ...variant }): Scenario => ({
+    ...USUAL,
+    ...variant,
+    outcomes: { ...OUTCOMES, ...settings },
+    faults,
+  }));
 }
 
 /** Draws a scenario with at most `depth` faults, by the same number of choices each time. */

@@ -1,9 +1,9 @@
 // A schedule by its code, `scenario:depth:choices`: run again and traced.
 
 import type { Rule, Violation } from "../checkers/rules.ts";
+import type { Scenario } from "../world/scenario.ts";
 import { drawn, given } from "./choices.ts";
 import type { Chooser } from "./choices.ts";
-import type { Scenario } from "../world/scenario.ts";
 import { outcomeScenarios, randomOutcomes } from "./outcome-scenarios.ts";
 import { randomScenario } from "./random-scenario.ts";
 import { exhaustiveScenarios } from "./scenarios.ts";

@@ -16,7 +16,10 @@ import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
 import { createEnvironment, virtualTimers } from "../world/environment.ts";
 import type { ExecutionEnvironment, OnLine } from "../world/environment.ts";
-import { createFinalizerEnvironment, createPublisherEnvironment } from "../world/outcome-environments.ts";
+import {
+  createFinalizerEnvironment,
+  createPublisherEnvironment,
+} from "../world/outcome-environments.ts";
 import type { Scenario } from "../world/scenario.ts";
 import { possibleSteps } from "../world/steps.ts";
 import { TIMINGS } from "../world/timings.ts";
@@ -97,14 +100,14 @@ export function createRunner(worker: Worker): Runner {
   };
 
   const onOutcomeLine: OnLine = (inWorld, { role, name, events }, line) => {
-    const { decision, kind, messageId, sqsMessageId } = line;
+    const { decision, kind, messageId, sqsMessageId } = line as Record<string, string | undefined>;
     const what = [decision, kind].filter((part) => part !== undefined).join(": ");
     inWorld.recorder.count(`${role}: ${what}`);
-    inWorld.recorder.trace?.(name, `${String(sqsMessageId ?? messageId)} ends: ${what}`);
+    inWorld.recorder.trace?.(name, `${sqsMessageId ?? messageId} ends: ${what}`);
     const message = events?.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
-    if (message) outcomesOf(inWorld).decisions.set(message, String(decision));
+    if (message) outcomesOf(inWorld).decisions.set(message, decision ?? "none");
     if (decision === undefined && sqsMessageId === undefined) return; // a visibility timeout
-    if (decision === undefined || kind === "unexpected" || UNPLANNED.has(String(decision))) {
+    if (decision === undefined || kind === "unexpected" || UNPLANNED.has(decision)) {
       guard(() => violate(inWorld, "planned", what));
     }
   };

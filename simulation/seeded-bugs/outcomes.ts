@@ -131,7 +131,11 @@ export const OUTCOMES: readonly SeededBug[] = [
   bug(
     "moves a record without a look at its PaymentIntent",
     "Another PaymentIntent with the same message id is a double charge, and not news of this one.",
-    edit(RECORDED, "AND ${SAME_PAYMENT} AND", "AND (${SAME_PAYMENT} OR attribute_exists(messageId)) AND"),
+    edit(
+      RECORDED,
+      "AND ${SAME_PAYMENT} AND",
+      "AND (${SAME_PAYMENT} OR attribute_exists(messageId)) AND",
+    ),
   ),
   bug(
     "reports no second PaymentIntent",
@@ -143,8 +147,8 @@ export const OUTCOMES: readonly SeededBug[] = [
     "Events repeat and come out of order: the condition has to name what may stand there before.",
     edit(
       RECORDED,
-      "outcome.#result IN (${values.map(([name]) => name).join(\", \")})`",
-      "(attribute_exists(messageId) OR outcome.#result IN (${values.map(([name]) => name).join(\", \")}))`",
+      'outcome.#result IN (${values.map(([name]) => name).join(", ")})`',
+      '(attribute_exists(messageId) OR outcome.#result IN (${values.map(([name]) => name).join(", ")}))`',
     ),
   ),
   bug(

@@ -68,8 +68,9 @@ export function createClients(current: () => Current): Clients {
       }
       const entries = command.input.Entries ?? [];
       const { world, invocation } = current();
-      const queue: Pick<Queue<unknown>, "setVisibility"> =
-        invocation.role === "finalizer" ? outcomesOf(world).events : world.queue;
+      const queue: Pick<Queue<unknown>, "setVisibility"> = invocation.role === "finalizer"
+        ? outcomesOf(world).events
+        : world.queue;
       const apply = attempting(() => {
         const failed = entries.filter(
           ({ ReceiptHandle = "", VisibilityTimeout = 0 }) =>

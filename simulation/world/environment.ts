@@ -18,11 +18,7 @@ export type ExecutionEnvironment = {
 export const JITTER = [0, 0.5, 0.999];
 
 /** Gets a handler's log lines. */
-export type OnLine = (
-  world: World,
-  invocation: Invocation,
-  line: Record<string, unknown>,
-) => void;
+export type OnLine = (world: World, invocation: Invocation, line: Record<string, unknown>) => void;
 
 /** One environment, used by one invocation at a time. */
 export function createEnvironment(worker: Worker, onLine: OnLine): ExecutionEnvironment {

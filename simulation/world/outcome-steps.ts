@@ -1,7 +1,7 @@
 // What can happen next around the publisher and the finalizer.
 
 import { ledgerOf } from "../checkers/charges.ts";
-import { finalOf } from "../checkers/outcomes.ts";
+import { resultsOf } from "../checkers/true-outcome.ts";
 import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
@@ -90,7 +90,7 @@ export function sweepStep(world: World, outcomes: Outcomes): Step | undefined {
     for (const item of world.table.items()) {
       const { paymentIntentId, result } = (item["outcome"] ?? {}) as Record<string, unknown>;
       const intent = world.stripe.intents.find(({ id }) => id === paymentIntentId);
-      if (intent && !finalOf(intent).includes(String(result))) emit(outcomes, intent);
+      if (intent && !resultsOf(intent.status).includes(String(result))) emit(outcomes, intent);
     }
   };
   return { weight: 1, run };
@@ -149,11 +149,9 @@ function poll(world: World, outcomes: Outcomes, start: Start): void {
 
 function describeChange(after: Change["after"]): string {
   if (!after) return "removed";
-  const { messageId, status, revision, outcome } = after;
+  const { messageId, status, revision, outcome } = after as Record<string, string | undefined>;
   const { result } = (outcome ?? {}) as { result?: string };
-  return [messageId, status, revision !== undefined && `revision ${String(revision)}`, result]
-    .filter(Boolean)
-    .join(" ");
+  return [messageId, status, revision && `revision ${revision}`, result].filter(Boolean).join(" ");
 }
 
 type Particular = Pick<Invocation, "key"> & {
