@@ -26,7 +26,7 @@ export type Search = {
 const BOUNDS: Readonly<Record<Family, string>> = {
   random: "one message id, two workers and three deliveries",
   "random outcomes":
-    "one message id, a worker, the publisher and two finalizers, and five deliveries",
+    "one message id, a worker, the publisher and two finalizers, and three deliveries",
 };
 
 const SEEDS_A_TASK = 2_000;

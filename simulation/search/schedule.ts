@@ -105,7 +105,10 @@ export function createRunner(worker: Worker): Runner {
     inWorld.recorder.count(`${role}: ${what}`);
     inWorld.recorder.trace?.(name, `${sqsMessageId ?? messageId} ends: ${what}`);
     const message = events?.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
-    if (message) outcomesOf(inWorld).decisions.set(message, decision ?? "none");
+    if (message) {
+      const { decisions } = outcomesOf(inWorld);
+      decisions.set(message, (decisions.get(message) ?? new Set()).add(decision ?? "none"));
+    }
     if (decision === undefined && sqsMessageId === undefined) return; // a visibility timeout
     if (decision === undefined || kind === "unexpected" || UNPLANNED.has(decision)) {
       guard(() => violate(inWorld, "planned", what));

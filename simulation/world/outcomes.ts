@@ -38,8 +38,8 @@ export type Outcomes = {
   bus: Bus;
   /** By message id and revision: the items in which it was recorded, two only after a loss. */
   recorded: Map<string, Item[]>;
-  /** What the log says of an event. */
-  decisions: Map<QueuedMessage<StripeEvent>, string>;
+  /** What the log says of an event, for each of its deliveries. */
+  decisions: Map<QueuedMessage<StripeEvent>, Set<string>>;
   /** Whether something happened that only a sweep can make good. */
   needsSweep: boolean;
   swept: boolean;

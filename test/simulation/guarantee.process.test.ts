@@ -24,7 +24,7 @@ const OUTCOMES = [
   ...outcomeScenarios(0).map(({ name: scenario }): Task => {
     return { kind: "explore", scenario, depth: 0 };
   }),
-  ...[0, 1_000].map((from): Task => {
+  ...[0, 1_000, 2_000].map((from): Task => {
     return { kind: "random", family: "random outcomes", from, to: from + 1_000, depth: 6 };
   }),
 ];
@@ -49,13 +49,12 @@ test("no fault at any request of any schedule breaks the guarantee", () => {
 test("no fault at the publisher or the finalizer breaks it", () => {
   expect(outcomes.flatMap(({ found }) => found ?? [])).toEqual([]);
   const schedules = outcomes.reduce((sum, report) => sum + report.schedules, 0);
-  expect(schedules).toBeGreaterThan(4_000);
+  expect(schedules).toBeGreaterThan(20_000);
 });
 
 test("every fault injected every request, and a delivery ended in every way", () => {
   expect(missed(countsOf(reports), "random")).toEqual([]);
-  // Which of two thousand schedules bisect a batch, or fail its second entry, is chance.
-  expect(missed(countsOf(outcomes), "random outcomes").length).toBeLessThan(8);
+  expect(missed(countsOf(outcomes), "random outcomes")).toEqual([]);
 });
 
 test("the simulation's timings keep every rule that a deployment has to keep", () => {
