@@ -45,12 +45,13 @@ beforeEach(({ onTestFailed }) => {
   onTestFailed(() => console.error(emulator.log()));
 });
 
-/** Runs a CDK command on the suite's app; `revision` is what a redeployment changes. */
+/** Runs a CDK command on the suite's app; a redeployment changes `revision`, or adds the parts. */
 async function run(revision: string, ...args: string[]): Promise<string> {
   const env = {
     ...emulator.environment,
     STRIPE_API_BASE: stripe.url,
     REVISION: revision,
+    PARTS: revision === "parts" ? "1" : "",
   };
   return cdk(env, ...args, "--app", "node test/deploy/app.ts", "--output", join(folder, "cdk.out"));
 }
@@ -177,8 +178,25 @@ test("an id that reaches two queues on one table is charged once, also when Stri
   expect(stripe.ledger.countsFor("shared-2").charges).toBe(1);
 });
 
+test("switching every part on changes the table by its stream alone, in place, and keeps the records", async () => {
+  const diff = await run("parts", "diff");
+  const [, change = ""] = diff.split(
+    /^\[~\] AWS::DynamoDB::Table PaymentWorker\/Records\/Table .*\n/m,
+  );
+
+  const { TableName } = await deploy("parts");
+
+  expect(change.split(/^\[/m)[0]?.match(/\[[-+~]\] .*/g)).toStrictEqual([
+    "[~] SSESpecification", // names the key, whose policy lets EventBridge use it now
+    "[+] StreamSpecification",
+  ]);
+  expect(diff).not.toMatch(/Records\/Table .*(?:replace|destroy)/);
+  expect(TableName).toBe(outputs.TableName);
+  expect(await record("deployed-1")).toMatchObject({ status: { S: "COMPLETED" } });
+});
+
 test("destroying the dev stage leaves no table behind", async () => {
-  await run("2", "destroy", "--force");
+  await run("parts", "destroy", "--force");
 
   await expect(
     dynamodb.send(new DescribeTableCommand({ TableName: outputs.TableName })),
