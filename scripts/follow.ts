@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 
 import { handle } from "../local/feed.ts";
 import type { StackEvent } from "../local/stack-event.ts";
-import { idIn } from "./summary.ts";
+import { idIn } from "./describe-body.ts";
 
 const WORKER = "payment-worker";
 

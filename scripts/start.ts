@@ -78,13 +78,14 @@ async function run(
     const pid = stack.worker.provision();
     announceStack(stack, bridge);
     console.log(introduce(stack, pid, page.url));
-    stack.feed.subscribe(follow(console.log));
+    const unfollow = stack.feed.subscribe(follow(console.log));
     stack.feed.subscribe((event) => {
       if (event.type === "log" && event.function === stack.worker.name) keepLine(event.line);
     });
     await interrupted;
     console.log("\nStopping …");
     await stack.worker.stop();
+    unfollow();
     console.log(await summarize());
   } finally {
     await stopPage?.();

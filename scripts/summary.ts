@@ -2,12 +2,10 @@
 import { collectEvidence } from "../chaos/harness/evidence.ts";
 import { lastLine } from "../chaos/harness/report.ts";
 import { isKept, reachVerdict } from "../chaos/harness/verdict.ts";
-import type { Sent } from "../chaos/harness/verdict.ts";
-import { decodeMessage } from "../lib/message/decode.ts";
-import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { handle } from "../local/feed.ts";
 import type { StackEvent } from "../local/stack-event.ts";
 import type { Stack } from "../local/stack.ts";
+import { describeBody } from "./describe-body.ts";
 
 /** Follows the stack. Stop its worker before you call what is returned. */
 export function createSummary(stack: Stack): () => Promise<string> {
@@ -42,18 +40,4 @@ export function createSummary(stack: Stack): () => Promise<string> {
     };
     return lastLine(counts, isKept(verdict, true));
   };
-}
-
-/** A body that is no payment has no amount, and one without an id is its own. */
-function describeBody(body: string): Sent {
-  const decoded = decodeMessage(body, Date.now(), DEFAULT_TIMINGS);
-  if (decoded.kind === "invalid") return { id: decoded.messageId ?? body, body, amount: NaN };
-  const { id, payment } = decoded.message;
-  return { id, body, amount: payment.amount };
-}
-
-/** The id of a message, for a person. */
-export function idIn(body: string): string | undefined {
-  const { id } = describeBody(body);
-  return id === body ? undefined : id;
 }

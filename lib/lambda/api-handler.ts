@@ -59,13 +59,16 @@ async function respond(event: APIGatewayProxyEventV2, deps: ApiDeps): Promise<Ht
   }
 }
 
-/** The subject of the JWT, when the API asks for one: keys are the caller's own then. */
+/**
+ * The subject of the JWT, when the API asks for one: keys are the caller's own then. Encoded, so that no
+ * subject can hold the slash that ends it.
+ */
 function callerOf(event: APIGatewayProxyEventV2): string | undefined {
   const { authorizer } = event.requestContext as {
     authorizer?: { jwt?: { claims?: { sub?: unknown } } };
   };
   const subject = authorizer?.jwt?.claims?.sub;
-  return typeof subject === "string" ? subject : undefined;
+  return typeof subject === "string" ? encodeURIComponent(subject) : undefined;
 }
 
 function idOf(path: string): string | undefined {

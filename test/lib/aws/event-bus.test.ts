@@ -5,8 +5,9 @@ import { beforeEach, expect, test } from "vitest";
 import { eventBus } from "../../../lib/aws/event-bus.ts";
 import type { OutcomeEvent } from "../../../lib/outcomes/event.ts";
 
-const mock = mockClient(EventBridgeClient);
-beforeEach(() => mock.reset());
+const client = new EventBridgeClient({ region: "eu-west-1" });
+const mock = mockClient(client); // this one alone: other tests share the class
+beforeEach(() => void mock.reset());
 
 const EVENT: OutcomeEvent = {
   specversion: "1.0",
@@ -21,7 +22,7 @@ const EVENT: OutcomeEvent = {
 };
 const { time: _, ...UNDATED } = EVENT;
 
-const bus = () => eventBus(new EventBridgeClient({ region: "eu-west-1" }), "payments");
+const bus = () => eventBus(client, "payments");
 
 test("an event goes out as the detail, under its type and time", async () => {
   mock.on(PutEventsCommand).resolves({ FailedEntryCount: 0, Entries: [{ EventId: "1" }] });
