@@ -103,6 +103,7 @@ test("the manifest asks for the app's CDK, and for what the command imports", as
     "@aws-sdk/client-cloudformation",
     "@aws-sdk/client-cloudwatch-logs",
     "@aws-sdk/client-dynamodb",
+    "@aws-sdk/client-eventbridge",
     "@aws-sdk/client-secrets-manager",
     "@aws-sdk/client-sqs",
     "@aws-sdk/lib-dynamodb",
