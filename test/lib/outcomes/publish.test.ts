@@ -51,6 +51,38 @@ test("every completed record is published once, in order", async () => {
   expect(checkpoint).toBeUndefined();
 });
 
+test("two shards at once keep each id's revisions in order, also beyond one call's ten events", async () => {
+  const arrived: string[] = [];
+  // The first call of either shard is the last to be answered.
+  const release: (() => void)[] = [];
+  const slowStart = {
+    async publish(events: readonly OutcomeEvent[]) {
+      if (release.length < 2) await new Promise<void>((resolve) => void release.push(resolve));
+      arrived.push(...events.map(({ id }) => id));
+      return events.map(() => undefined);
+    },
+  };
+  const revisions = (messageId: string): RecordChange[] =>
+    Array.from({ length: 12 }, (_, index) => ({
+      sequenceNumber: `${index + 1}`,
+      before: { messageId, outcome: PENDING, revision: index },
+      after: { messageId, outcome: PENDING, revision: index + 1 },
+    }));
+  const shards = [revisions("a"), revisions("b")].map((changes) =>
+    publishChanges(changes, SOURCE, slowStart, () => 1_000),
+  );
+  await expect.poll(() => release.length).toBe(2);
+  release[1]?.();
+  release[0]?.();
+  await Promise.all(shards);
+
+  for (const id of ["a", "b"]) {
+    expect(arrived.filter((event) => event.startsWith(id))).toEqual(
+      ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"].map((n) => `${id}:${n}`),
+    );
+  }
+});
+
 test("each revision of one outcome is an event of its own", async () => {
   const moved: RecordChange = {
     sequenceNumber: "2",
