@@ -1,6 +1,6 @@
 // Whether an outcome is what Stripe's ledger says.
 
-import { later } from "../models/stripe-objects.ts";
+import { courseOf, later } from "../models/stripe-objects.ts";
 import type { Intent, Status } from "../models/stripe-objects.ts";
 import type { World } from "../world/world.ts";
 
@@ -30,5 +30,7 @@ export function isTrue(world: World, messageId: string, outcome: Outcome): boole
 
 function statusesOf({ outcomes, now, scenario }: World, intent: Intent): readonly Status[] {
   if (outcomes) return outcomes.history.get(intent.id) ?? [];
-  return [intent.status, later(intent, now + scenario.stripeClock).status];
+  // Under its key, Stripe repeats its first answer also when the PaymentIntent has moved since.
+  const { first } = courseOf(intent.payment_method);
+  return [first, intent.status, later(intent, now + scenario.stripeClock).status];
 }

@@ -54,7 +54,7 @@ export const MOVING: Readonly<Record<string, { first: Status; moves: readonly St
   unpaid: { first: "requires_payment_method", moves: ["succeeded"] },
 };
 
-const courseOf = (paymentMethod: string): Course => {
+export const courseOf = (paymentMethod: string): Course => {
   const kind = paymentMethod.split("_")[1] ?? "";
   return COURSES[kind] ?? MOVING[kind] ?? { first: "succeeded" };
 };
