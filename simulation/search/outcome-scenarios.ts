@@ -6,22 +6,10 @@ import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { OutcomeSettings, Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
 import { oneOf, usually } from "./random-scenario.ts";
+import { USUAL as ONE_MESSAGE } from "./scenarios.ts";
 
-const USUAL: Omit<Scenario, "name" | "faults"> = {
-  sends: [PAYMENT],
-  clocks: [0],
-  stripeClock: 0,
-  strangers: "none",
-  batchSize: 1,
-  maxReceiveCount: 14,
-  redrivesAt: [],
-  prunesKeys: true,
-  deletesExpired: true,
-  takesStaleReceipts: true,
-  longestBacklogMs: 0,
-  stepsPerFault: 2, // not used: every fault gets its turn
-  deliveries: 3, // of messages, events and batches of the stream
-};
+/** One worker; the deliveries are those of messages, events and batches of the stream. */
+const USUAL = { ...ONE_MESSAGE, clocks: [0] };
 
 const OUTCOMES: OutcomeSettings = {
   actors: ["finalizer"],

@@ -3,7 +3,8 @@
 import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
 import type { Scenario, Send } from "../world/scenario.ts";
 
-const USUAL: Omit<Scenario, "name" | "faults"> = {
+/** What a scenario is where its variant says nothing else. */
+export const USUAL: Omit<Scenario, "name" | "faults"> = {
   sends: [PAYMENT],
   clocks: [0, 0],
   stripeClock: 0,
