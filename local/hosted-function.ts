@@ -43,7 +43,10 @@ export type QueueTrigger = QueueSourceSettings & {
   maxReceiveCount: number;
 };
 
-export type HostedFunction = Pick<LambdaFunction, "name" | "invoke" | "provision" | "kill"> & {
+export type HostedFunction = Pick<
+  LambdaFunction,
+  "name" | "invoke" | "provision" | "kill" | "configure" | "throttle"
+> & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
   /** Where it is reached, when its trigger is HTTP, and what happens to requests there. */
@@ -110,6 +113,8 @@ function host(
     invoke: (event, started) => lambda.invoke(event, started),
     provision: () => lambda.provision(),
     kill: (text, signal) => lambda.kill(text, signal),
+    configure: (changes) => lambda.configure(changes),
+    throttle: () => lambda.throttle(),
     idle: () => source.idle(),
     async stop(graceMs = 5_000) {
       const timer = setTimeout(() => void lambda.stop(), graceMs);

@@ -26,6 +26,8 @@ export type ServerOptions = {
   ports?: { table?: number; queue?: number; stripe?: number; bus?: number };
   /** The clock of the table and of Stripe, ms; the functions' and the queue's is the machine's. */
   now?: () => number;
+  /** Stripe's API keys; absent: any test key is one. */
+  stripeKeys?: readonly string[];
 };
 
 const TABLE_NAME = "payment-records";
@@ -40,13 +42,14 @@ const STRIPE_BUS = "aws.partner/stripe.com/ed_local";
  * @throws Error when a port is taken
  */
 export async function startServers(
-  { ports = {}, now = Date.now }: ServerOptions,
+  { ports = {}, now = Date.now, stripeKeys }: ServerOptions,
   publish: (event: StackEvent) => void,
   started: (stop: () => Promise<void>) => void,
 ): Promise<Servers> {
   const stripe = await startStripe({
     port: ports.stripe ?? 0,
     now,
+    keys: stripeKeys,
     onEnd: ({ status, ...request }) =>
       publish({ type: "Stripe request", ...request, result: String(status ?? "dropped") }),
     onCharge: (charge) => publish({ type: "charged", ...charge }),

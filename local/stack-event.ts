@@ -1,4 +1,5 @@
 // Everything that a stack's feed carries.
+import type { On } from "./control/order.ts";
 import type { SourceEvent } from "./event-source/events.ts";
 import type { FunctionEvent } from "./function-host/events.ts";
 import type { QueueEvent } from "./queue/server.ts";
@@ -34,6 +35,9 @@ type BusEvent = { type: "event published"; busId: string; detailType: string; de
 /** One of Stripe's events that was sent to a webhook endpoint. */
 type WebhookEvent = { type: "webhook sent"; eventType: string } & Omit<Sending, "type">;
 
+/** What is broken on purpose, whenever that changes. */
+type SwitchEvent = { type: "switched"; on: On[] };
+
 export type StackEvent =
   | FunctionEvent
   | SourceEvent
@@ -42,4 +46,5 @@ export type StackEvent =
   | RecordEvent
   | ChargeEvent
   | BusEvent
-  | WebhookEvent;
+  | WebhookEvent
+  | SwitchEvent;

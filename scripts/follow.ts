@@ -30,6 +30,15 @@ export function follow(print: (line: string) => void): (event: StackEvent) => vo
       say(dim(`the poller pauses for ${Math.round(pauseMs)} ms after the failure`)),
     "not received": ({ message }) => say(styleText("red", `receiving failed: ${message}`)),
     "not deleted": ({ message }) => say(styleText("red", `deleting failed: ${message}`)),
+    switched: ({ on }) =>
+      say(
+        styleText(
+          "yellow",
+          on.length === 0
+            ? "nothing is broken any more"
+            : `broken: ${on.map(({ name, argument }) => `${name} ${argument}`.trim()).join(", ")}`,
+        ),
+      ),
     log: ({ function: name, line }) =>
       say(name === WORKER ? describeLine(line) : `${dim(`${name}:`)} ${describeLine(line)}`),
   });

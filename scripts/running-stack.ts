@@ -21,6 +21,8 @@ export type RunningStack = {
   logFile: string;
   /** Where containers reach it, when it was asked to be reachable: Docker's bridge on this machine. */
   bridge?: string;
+  /** The live page, with the token that its control needs. */
+  page?: string;
   /** The worker's environment. */
   env: Record<string, string>;
 };
@@ -54,7 +56,7 @@ export function claimFolder(): number | undefined {
 }
 
 /** Lets other commands find the stack; the folder is this process's. */
-export function announceStack(stack: Stack, bridge?: string): void {
+export function announceStack(stack: Stack, page: string, bridge?: string): void {
   const running: RunningStack = {
     pid: process.pid,
     endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
@@ -63,10 +65,13 @@ export function announceStack(stack: Stack, bridge?: string): void {
     dlqUrl: stack.queues.dlqUrl,
     logFile: LOG_FILE,
     ...(bridge !== undefined && { bridge }),
+    page,
     env: stack.worker.env,
   };
   // In one step, so that no reader sees half of it.
-  writeFileSync(`${FILE}.${process.pid}`, `${JSON.stringify(running, undefined, 2)}\n`);
+  writeFileSync(`${FILE}.${process.pid}`, `${JSON.stringify(running, undefined, 2)}\n`, {
+    mode: 0o600, // it has the token of the page
+  });
   renameSync(`${FILE}.${process.pid}`, FILE);
 }
 

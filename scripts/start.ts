@@ -1,6 +1,7 @@
 // npm start: every function with everything around it, on this machine, until Ctrl-C.
 import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { createControl } from "../local/control/control.ts";
 import { startPage } from "../local/page/server.ts";
 import { everyFunction } from "../local/parts.ts";
 import { LOCAL_WORKER } from "../local/payment-worker.ts";
@@ -49,7 +50,11 @@ await runCommand(async () => {
     try {
       await build();
       const functions = everyFunction(LOCAL_WORKER, ports);
-      await run(await startStack({ functions, ports }), values, interrupted);
+      await run(
+        await startStack({ functions, ports, stripeKeys: ["sk_test_local", "rk_test_local"] }),
+        values,
+        interrupted,
+      );
     } finally {
       releaseFolder();
     }
@@ -64,11 +69,9 @@ async function run(
   let stopRelay: (() => Promise<void>) | undefined;
   let stopPage: (() => Promise<void>) | undefined;
   try {
-    const kill = (pid: string) => {
-      if (ownProcesses(stack).has(Number(pid))) process.kill(Number(pid), "SIGKILL");
-    };
     const at = port === undefined ? {} : { port };
-    const page = await startPage(stack.feed, { ...at, actions: { kill } });
+    const control = createControl(stack);
+    const page = await startPage(stack.feed, { ...at, control });
     stopPage = page.stop;
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
@@ -76,7 +79,7 @@ async function run(
     const keepLine = startLogFile();
     const summarize = createSummary(stack);
     const pid = stack.worker.provision();
-    announceStack(stack, bridge);
+    announceStack(stack, page.url, bridge);
     console.log(introduce(stack, pid, page.url));
     const unfollow = stack.feed.subscribe(follow(console.log));
     stack.feed.subscribe((event) => {
@@ -92,16 +95,6 @@ async function run(
     await stopRelay?.();
     await stack.stop();
   }
-}
-
-/** The processes of the stack's functions: no other may be killed from the page. */
-function ownProcesses({ feed }: Stack): Set<number> {
-  const pids = new Set<number>();
-  feed.subscribe((entry) => {
-    if (entry.type === "environment started") pids.add(entry.pid);
-    if (entry.type === "environment ended") pids.delete(entry.pid);
-  })();
-  return pids;
 }
 
 type Ports = Record<"queue" | "table" | "stripe" | "bus" | "api" | "webhook", number>;

@@ -7,7 +7,7 @@ import { startEnvironment } from "./execution-environment.ts";
 import type { ExecutionEnvironment } from "./execution-environment.ts";
 import { functionSettings } from "./function-settings.ts";
 import type { GivenSettings } from "./function-settings.ts";
-import type { InvocationResult } from "./invocation.ts";
+import type { Failure, InvocationResult } from "./invocation.ts";
 
 export type LambdaFunction = {
   name: string;
@@ -23,12 +23,23 @@ export type LambdaFunction = {
    * one. SIGKILL when no signal is given. Returns the ids of the signaled processes.
    */
   kill(text?: string, signal?: NodeJS.Signals): number[];
+  /** Sets variables, for environments that start from now on; those there end once they are idle, as
+   * after a deployment. The answer takes the change back. */
+  configure(changes: Record<string, string>): () => void;
+  /** Invokes nothing any more, as without concurrency, until the answer is called. */
+  throttle(): () => void;
   /** Kills every environment and waits until no process is left. */
   stop(): Promise<void>;
 };
 
 /** The event that an environment has now. */
-type Use = { payload: string | undefined };
+type Use = { payload: string | undefined; retired?: boolean };
+
+const THROTTLED: Failure = {
+  reason: "throttle",
+  errorType: "TooManyRequestsException",
+  errorMessage: "Rate Exceeded.",
+};
 
 /** A function without an environment: unless one is provisioned, the first invocation is a cold start. */
 export function startFunction(
@@ -38,6 +49,7 @@ export function startFunction(
   const settings = functionSettings(given);
   const name = settings.functionName;
   const environments = new Map<ExecutionEnvironment, Use>();
+  let throttles = 0;
 
   function start(): ExecutionEnvironment {
     const environment = startEnvironment(settings, (line) =>
@@ -61,9 +73,17 @@ export function startFunction(
 
   function acquire(): { environment: ExecutionEnvironment; cold: boolean } {
     for (const [environment, use] of environments) {
-      if (use.payload === undefined && environment.alive()) return { environment, cold: false };
+      if (use.payload === undefined && !use.retired && environment.alive())
+        return { environment, cold: false };
     }
     return { environment: start(), cold: true };
+  }
+
+  function retire(): void {
+    for (const [environment, use] of environments) {
+      use.retired = true;
+      if (use.payload === undefined) environment.kill("SIGKILL");
+    }
   }
 
   return {
@@ -72,6 +92,7 @@ export function startFunction(
     async invoke(event, started) {
       const payload = JSON.stringify(event);
       const requestId = randomUUID();
+      if (throttles > 0) return { ok: false, requestId, ...THROTTLED };
       const { environment, cold } = acquire();
       const use = environments.get(environment) ?? { payload: undefined };
       use.payload = payload;
@@ -79,6 +100,7 @@ export function startFunction(
       const result = await environment.invoke(payload, requestId);
       // One that is about to end was busy when its end began.
       if (environment.alive()) use.payload = undefined;
+      if (use.retired) environment.kill("SIGKILL");
       return result;
     },
 
@@ -94,6 +116,22 @@ export function startFunction(
         pids.push(environment.pid);
       }
       return pids;
+    },
+
+    configure(changes) {
+      const before = { ...settings.env };
+      Object.assign(settings.env, changes);
+      retire();
+      return () => {
+        for (const name of Object.keys(changes)) delete settings.env[name];
+        Object.assign(settings.env, before);
+        retire();
+      };
+    },
+
+    throttle() {
+      throttles += 1;
+      return () => void (throttles -= 1);
     },
 
     async stop() {

@@ -22,7 +22,7 @@ export type Report =
   /** The process is about to end, and why. */
   | { type: "last-words"; errorType: string; errorMessage: string };
 
-export type FailureReason = "error" | "timeout" | "crash";
+export type FailureReason = "error" | "timeout" | "crash" | "throttle";
 
 export type Failure = { reason: FailureReason; errorType: string; errorMessage: string };
 

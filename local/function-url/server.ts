@@ -64,8 +64,11 @@ function eventOf({ method, url, headers, body }: HttpRequest, base64: boolean): 
   };
 }
 
-/** What a function answered; one that failed is a 502, as AWS says. */
+/** What a function answered; one that failed is a 502, as AWS says, and a throttled one a 429. */
 function replyOf(result: InvocationResult): Reply {
+  if (!result.ok && result.reason === "throttle") {
+    return { status: 429, headers: {}, body: '{"Reason":"ConcurrentInvocationLimitExceeded"}' };
+  }
   if (!result.ok) return { status: 502, headers: {}, body: '{"message":"Internal Server Error"}' };
   const answer = JSON.parse(result.payload) as {
     statusCode?: number;

@@ -7,11 +7,11 @@ import type { AddressInfo } from "node:net";
 
 import { transform } from "esbuild";
 
+import type { Control } from "../control/control.ts";
+import type { Order } from "../control/order.ts";
+import { ControlError, SWITCHES } from "../control/switches.ts";
 import type { Feed } from "../feed.ts";
 import type { StackEvent } from "../stack-event.ts";
-
-/** What the page's buttons do; each needs the token of the page's address. */
-export type Actions = Readonly<Record<string, (value: string) => unknown>>;
 
 export type Page = {
   /** With the token that its buttons need. */
@@ -22,13 +22,15 @@ export type Page = {
 const HEARTBEAT_MS = 15_000;
 
 /**
+ * Its control is at `/control`, for whoever has the token: GET lists the switches and what is on, POST
+ * starts one (`?name=`, `argument`, `times`, `seconds`) or ends it (`?end=`, empty for every one).
  * Takes the next free port when the one that is asked for is taken.
  *
  * @throws when none of the next ten is free
  */
 export async function startPage(
   feed: Feed<StackEvent>,
-  { port = 4_700, actions = {} }: { port?: number; actions?: Actions } = {},
+  { port = 4_700, control }: { port?: number; control?: Control } = {},
 ): Promise<Page> {
   const token = randomBytes(16).toString("base64url");
   const html = await readFile(new URL("page.html", import.meta.url), "utf8");
@@ -43,13 +45,11 @@ export async function startPage(
     // Another site's script may resolve its own name to this machine; its Host gives it away.
     if (!isLocal(request.headers.host))
       return send(response, 421, "text/plain", "Not this host.\n");
-    if (request.method === "POST") {
-      const action = actions[pathname.slice(1)];
+    if (pathname === "/control" && control) {
       if (searchParams.get("token") !== token)
         return send(response, 403, "text/plain", "No token.\n");
-      if (!action) return send(response, 404, "text/plain", "No such action.\n");
-      action(searchParams.get("value") ?? "");
-      return send(response, 204, "text/plain", "");
+      const { status, answer } = operate(control, request.method, searchParams);
+      return send(response, status, "application/json", JSON.stringify(answer));
     }
     if (pathname === "/") return send(response, 200, "text/html; charset=utf-8", html);
     if (pathname === "/view.js") return send(response, 200, "text/javascript", script);
@@ -115,6 +115,34 @@ export async function startPage(
         server.closeAllConnections();
       }),
   };
+}
+
+function operate(control: Control, method: string | undefined, params: URLSearchParams) {
+  const numberOf = (name: string) => (params.has(name) ? Number(params.get(name)) : undefined);
+  try {
+    if (method !== "POST") {
+      const switches = Object.entries(SWITCHES).map(([name, { argument, does, ends }]) => ({
+        name,
+        argument,
+        does,
+        ends,
+      }));
+      return { status: 200, answer: { switches, on: control.on() } };
+    }
+    const ended = params.get("end");
+    if (ended !== null) return { status: 200, answer: { ended: control.end(ended || undefined) } };
+    const seconds = numberOf("seconds");
+    const order: Order = {
+      name: params.get("name") ?? "",
+      argument: params.get("argument") ?? "",
+      times: numberOf("times"),
+      forMs: seconds === undefined ? undefined : seconds * 1_000,
+    };
+    return { status: 200, answer: { done: control.start(order) } };
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    return { status: 400, answer: { problem: error.message } };
+  }
 }
 
 function isLocal(host = ""): boolean {

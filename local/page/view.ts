@@ -183,6 +183,7 @@ export function take(view: View, entry: Entry<StackEvent>): void {
     case "throttled":
     case "webhook sent":
     case "log":
+    case "switched":
   }
 }
 

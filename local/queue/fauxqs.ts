@@ -36,6 +36,8 @@ export type Fauxqs = {
   queue: (name: string) => Promise<StoredQueue | undefined>;
   /** Every queue, looked at in the same way. */
   queues: () => Promise<StoredQueue[]>;
+  /** Makes the messages in a queue older. Returns how many there are. */
+  age: (name: string, byMs: number) => number;
   /** Ends the long polls. */
   close: () => Promise<void>;
 };
@@ -115,6 +117,16 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
       const { payload } = await app.inject("/_fauxqs/queues");
       const names = (JSON.parse(payload) as { name: string }[]).map(({ name }) => name);
       return (await Promise.all(names.map(queue))).filter((found) => found !== undefined);
+    },
+    age(name, byMs) {
+      const {
+        ready = [],
+        delayed = [],
+        inflight = [],
+      } = sqsStore.inspectQueue(name)?.messages ?? {};
+      const all = [...ready, ...delayed, ...inflight.map(({ message }) => message)];
+      for (const message of all) message.sentTimestamp -= byMs;
+      return all.length;
     },
     close: () => app.close(),
   };

@@ -38,6 +38,8 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
   messages: (queueUrl: string) => Promise<QueuedMessage[]>;
   /** How many messages are in a queue, by state. Not logged, and no fault touches it. */
   depth: (queueUrl: string) => Promise<Depth>;
+  /** Makes the messages in a queue older. Returns how many there are. */
+  age: (queueUrl: string, byMs: number) => number;
 };
 
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html
@@ -162,6 +164,7 @@ export async function startQueue(
     },
     messages,
     depth: async (queueUrl) => depthOf(await messages(queueUrl)),
+    age: (queueUrl, byMs) => fauxqs.age(nameOf(queueUrl), byMs),
     async stop() {
       await Promise.all([moveTasks.stop(), fauxqs.close(), server.stop()]);
     },

@@ -16,10 +16,11 @@ export type ApiKeys = {
 export type Authentication = { account: string; key: string } | { refused: Answer };
 
 /**
- * Any `sk_test_…` or `rk_test_…` key works until it is revoked. The account is the part before a
+ * Only the keys that were `issued` work, or any `sk_test_…` or `rk_test_…` key when that is absent,
+ * until they are revoked. The account is the part before a
  * further underscore, so `sk_test_shop_old` and `sk_test_shop_new` are two keys of one account, as after a rotation.
  */
-export function createApiKeys() {
+export function createApiKeys(issued?: readonly string[]) {
   const revoked = new Set<string>();
   const restricted = new Map<string, readonly Access[]>();
 
@@ -37,7 +38,8 @@ export function createApiKeys() {
     if (!key) return { refused: missingKey() };
     if (key.startsWith("pk_")) return { refused: publishableKey() };
     const account = /^[sr]k_test_([A-Za-z0-9]+)(?:_[A-Za-z0-9]+)*$/.exec(key)?.[1];
-    if (!account) return { refused: refusedKey(invalidKey(key)) };
+    if (!account || (issued && !issued.includes(key)))
+      return { refused: refusedKey(invalidKey(key)) };
     if (revoked.has(key)) return { refused: refusedKey(expiredKey(key)) };
     return { account: `acct_${account}`, key };
   }
@@ -74,7 +76,7 @@ export function invalidKey(key: string) {
   return { message: `Invalid API Key provided: ${redactedKey(key)}` };
 }
 
-function expiredKey(key: string) {
+export function expiredKey(key: string) {
   return { code: "api_key_expired", message: `Expired API Key provided: ${redactedKey(key)}` };
 }
 

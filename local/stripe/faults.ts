@@ -1,6 +1,6 @@
 // What can be injected into a request to Stripe beside what can happen to any: Stripe's own errors.
 import type { ArmedFault, Fault as AnyFault, Faults as AnyFaults, Phase } from "../faults.ts";
-import { forbidden, invalidKey, refusedKey } from "./api-keys.ts";
+import { expiredKey, forbidden, invalidKey, refusedKey } from "./api-keys.ts";
 import { passingErrors } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import { keyInUse } from "./idempotency.ts";
@@ -25,6 +25,7 @@ export type Fault = AnyFault<RequestRecord, OwnFault>;
 export type PassingError =
   | keyof typeof passingErrors
   | "idempotency_key_in_use"
+  | "api_key_expired"
   | "unauthorized"
   | "forbidden";
 
@@ -53,6 +54,8 @@ export function passingError(error: PassingError, request: RequestRecord): Answe
   switch (error) {
     case "idempotency_key_in_use":
       return keyInUse(request.idempotencyKey ?? "");
+    case "api_key_expired":
+      return refusedKey(expiredKey("sk_test_unknown"));
     case "unauthorized":
       return refusedKey(invalidKey("sk_test_unknown"));
     case "forbidden":

@@ -69,6 +69,21 @@ export function afterStep(
   }
 }
 
+/** The dispute of all of a PaymentIntent. https://docs.stripe.com/api/disputes/object */
+export function disputeOf({ id, latest_charge, amount, currency }: PaymentIntent, nowMs: number) {
+  return {
+    id: newId("du_1"),
+    object: "dispute",
+    amount,
+    charge: latest_charge,
+    created: Math.floor(nowMs / 1_000),
+    currency,
+    payment_intent: id,
+    reason: "fraudulent",
+    status: "needs_response",
+  };
+}
+
 /** The event that reports what a creation led to, beside `payment_intent.created`. */
 export function eventOfCreation({ status, last_payment_error }: PaymentIntent): string | undefined {
   switch (status) {

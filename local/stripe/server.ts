@@ -12,7 +12,7 @@ import type { Faults, OwnFault } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
 import { createLedger } from "./ledger.ts";
 import type { Charge, Ledger, RequestRecord } from "./ledger.ts";
-import { afterStep, EVENT_OF } from "./lifecycle.ts";
+import { afterStep, disputeOf, EVENT_OF } from "./lifecycle.ts";
 import type { Step } from "./lifecycle.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
@@ -36,6 +36,8 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
   step: (id: string, step: Step) => PaymentIntent;
   /** Refunds a part of a succeeded PaymentIntent, or all of it, and reports it. */
   refund: (id: string, amount?: number) => void;
+  /** A customer disputes a succeeded PaymentIntent, all of it, and it is reported. */
+  dispute: (id: string) => void;
   webhooks: Pick<WebhookSender, "faults" | "sendings" | "idle"> & {
     /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
     register: (url: string, types: readonly string[]) => string;
@@ -56,6 +58,8 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
 export async function startStripe(
   options: Listening & {
     now?: () => number;
+    /** The API keys that there are; absent: any test key is one. */
+    keys?: readonly string[] | undefined;
     /** Called with each request when it is over, a dropped one too. */
     onEnd?: (request: RequestRecord) => void;
     onCharge?: (charge: Charge) => void;
@@ -64,7 +68,7 @@ export async function startStripe(
 ): Promise<StripeServer> {
   const now = options.now ?? Date.now;
   const { ledger, write } = createLedger();
-  const { keys, ...apiKeys } = createApiKeys();
+  const { keys, ...apiKeys } = createApiKeys(options.keys);
   const store = createPaymentIntentStore();
   let searchLagMs = 60_000;
   const events = createEvents(now);
@@ -115,6 +119,10 @@ export async function startStripe(
     refund(id, amount) {
       const { account, intent } = known(id);
       events.emit(account, "charge.refunded", store.refund(intent, amount));
+    },
+    dispute(id) {
+      const { account, intent } = known(id);
+      events.emit(account, "charge.dispute.created", disputeOf(intent, now()));
     },
     webhooks: {
       faults: sender.faults,

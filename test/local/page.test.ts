@@ -2,6 +2,7 @@ import { createConnection } from "node:net";
 
 import { expect, onTestFinished, test } from "vitest";
 
+import type { Order } from "../../local/control/order.ts";
 import { createFeed } from "../../local/feed.ts";
 import { startPage } from "../../local/page/server.ts";
 import { emptyView, idIn, take } from "../../local/page/view.ts";
@@ -124,8 +125,14 @@ test.each([
 async function started() {
   const feed = createFeed<StackEvent>();
   const killed: string[] = [];
-  const actions = { kill: (pid: string) => void killed.push(pid) };
-  const page = await startPage(feed, { port: 47_100, actions });
+  const start = ({ argument = "" }: Order): string => {
+    killed.push(argument);
+    return "Done.";
+  };
+  const page = await startPage(feed, {
+    port: 47_100,
+    control: { on: () => [], end: () => [], start },
+  });
   onTestFinished(() => page.stop());
   const { origin, hash } = new URL(page.url);
   return { feed, killed, origin, token: hash.slice(1), port: Number(new URL(page.url).port) };
@@ -174,10 +181,10 @@ test("another host's name is refused, and so is a button without the token", asy
   });
   expect(answer).toMatch(/^HTTP\/1\.1 421 /);
   const post = async (path: string) => (await fetch(origin + path, { method: "POST" })).status;
-  expect(await post("/kill?value=7")).toBe(403);
+  expect(await post("/control?name=kill&argument=7")).toBe(403);
   expect(await post(`/other?token=${token}`)).toBe(404);
   expect(killed).toEqual([]);
-  expect(await post(`/kill?token=${token}&value=7`)).toBe(204);
+  expect(await post(`/control?token=${token}&name=kill&argument=7`)).toBe(200);
   expect(killed).toEqual(["7"]);
 });
 

@@ -1,0 +1,265 @@
+// What a person can break on a running stack, one entry each: what it does, and how it ends.
+import type { ArmedFault } from "../faults.ts";
+import type { Stack } from "../stack.ts";
+import type { Step } from "../stripe/lifecycle.ts";
+import type { PaymentIntent } from "../stripe/payment-intent.ts";
+
+/** What cannot be done as it was asked for: a sentence for the person. */
+export class ControlError extends Error {
+  override name = "ControlError";
+}
+
+export type Switch = {
+  /** What its argument is, in brackets when it may be left out; absent when it takes none. */
+  argument?: string;
+  /** What happens while it is on, or once. A sentence. */
+  does: string;
+  /** How it ends. Absent for what is done at once, and cannot be undone. */
+  ends?: string;
+} & (
+  | { arm: (at: Where, argument: string, times: number) => ArmedFault | readonly ArmedFault[] }
+  | { set: (at: Where, argument: string) => () => void }
+  | { act: (at: Where, argument: string) => string }
+);
+
+export type Where = {
+  stack: Stack;
+  /** Signals the functions' processes: the one of that id, those at work on that message id, or all
+   * of the worker's. Returns their ids: none when there is none. */
+  signal: (target: string, signal: NodeJS.Signals) => number[];
+};
+
+const CREATE = { method: "POST", path: "/v1/payment_intents" };
+const UNTIL_END = "until `end`";
+
+export const SWITCHES: Readonly<Record<string, Switch>> = {
+  outage: {
+    argument: "[unreachable]",
+    does: "Stripe answers every request with 503, or with `unreachable` cuts its connection; nothing is charged.",
+    ends: UNTIL_END,
+    arm: ({ stack }, how, times) =>
+      stack.stripe.faults.add(
+        { times },
+        oneOf(how, "", "unreachable") === ""
+          ? { kind: "refuse", error: "unavailable" }
+          : { kind: "dropBefore" },
+      ),
+  },
+  slow: {
+    argument: "[MS]",
+    does: "Stripe carries every request out and answers after so many ms, 1500 if none are given; the worker waits for 1 s.",
+    ends: UNTIL_END,
+    arm: ({ stack }, ms, times) =>
+      stack.stripe.faults.add({ times }, { kind: "delayAfter", ms: count(ms, 1_500, 600_000) }),
+  },
+  "lost-reply": {
+    does: "Stripe charges, and the connection is cut before its answer.",
+    ends: UNTIL_END,
+    arm: ({ stack }, _, times) =>
+      stack.stripe.faults.add({ ...CREATE, times }, { kind: "dropAfter" }),
+  },
+  "stored-500": {
+    does: "Stripe charges, answers 500, and repeats that 500 for the same key for a day.",
+    ends: `${UNTIL_END}; what is stored stays`,
+    arm: ({ stack }, _, times) =>
+      stack.stripe.faults.add({ ...CREATE, times }, { kind: "storedErrorAfterCharge" }),
+  },
+  key: {
+    argument: "[wrong|read-only]",
+    does: "Stripe refuses the API key: 401 as expired, 401 as unknown with `wrong`, 403 on every write with `read-only`.",
+    ends: UNTIL_END,
+    arm({ stack }, how, times) {
+      const { faults } = stack.stripe;
+      switch (oneOf(how, "", "wrong", "read-only")) {
+        case "":
+          return faults.add({ times }, { kind: "refuse", error: "api_key_expired" });
+        case "wrong":
+          return faults.add({ times }, { kind: "refuse", error: "unauthorized" });
+        case "read-only":
+          return faults.add({ method: "POST", times }, { kind: "refuse", error: "forbidden" });
+      }
+    },
+  },
+  mode: {
+    does: "The worker is deployed for live mode, and its key is a test key: nothing is sent to Stripe.",
+    ends: UNTIL_END,
+    set: ({ stack }) => stack.worker.configure({ STRIPE_MODE: "live" }),
+  },
+  table: {
+    argument: "[throttled]",
+    does: "The table answers every write with 500, or throttles it.",
+    ends: UNTIL_END,
+    arm({ stack }, how, times) {
+      const error =
+        oneOf(how, "", "throttled") === ""
+          ? { status: 500, code: "InternalServerError" }
+          : { status: 400, code: "ThrottlingException" };
+      return stack.table.faults.add(
+        { where: isWrite, times },
+        { kind: "refuse", ...error, message: "Broken on purpose." },
+      );
+    },
+  },
+  queue: {
+    argument: "[NAME]",
+    does: "SQS answers 503 to the receives and deletes of a function's queue, the worker's if none is named: messages wait.",
+    ends: UNTIL_END,
+    arm: ({ stack }, name, times) =>
+      ["ReceiveMessage", "DeleteMessageBatch"].map((operation) =>
+        stack.queue.faults.add(
+          { operation, queue: name || "payments", times },
+          {
+            kind: "refuse",
+            status: 503,
+            code: "ServiceUnavailable",
+            message: "Broken on purpose.",
+          },
+        ),
+      ),
+  },
+  throttle: {
+    argument: "[FUNCTION]",
+    does: "Lambda throttles a function, the worker if none is named: its events come back later.",
+    ends: UNTIL_END,
+    set({ stack }, name) {
+      const one = stack.functions.find((one) => one.name === (name || stack.worker.name));
+      const names = stack.functions.map(({ name }) => name).join(", ");
+      if (!one) throw new ControlError(`"${name}" is not a function: ${names}.`);
+      return one.throttle();
+    },
+  },
+  crash: {
+    argument: "ID",
+    does: "The worker's process is killed right after Stripe has charged this message, before it records the outcome.",
+    ends: `once, or after --times; ${UNTIL_END}`,
+    arm: ({ stack, signal }, id, times) =>
+      stack.stripe.faults.add(
+        { ...CREATE, messageId: given(id), times: Number.isFinite(times) ? times : 1 },
+        { kind: "hook", at: "applied", run: () => void signal(id, "SIGKILL") },
+      ),
+  },
+  "lost-lease": {
+    argument: "ID",
+    does: "While Stripe charges this message, another worker takes its claim over, as if this one had stood still.",
+    ends: `once, or after --times; ${UNTIL_END}`,
+    arm: ({ stack }, id, times) =>
+      stack.stripe.faults.add(
+        { ...CREATE, messageId: given(id), times: Number.isFinite(times) ? times : 1 },
+        {
+          kind: "hook",
+          at: "applied",
+          async run() {
+            const claim = await stack.table.item(stack.tableName, id);
+            stack.table.put(stack.tableName, {
+              ...claim,
+              owner: "another",
+              attempt: Number(claim?.["attempt"]) + 1,
+              leaseExpiresAt: 0,
+            });
+          },
+        },
+      ),
+  },
+  freeze: {
+    argument: "[PID|ID]",
+    does: "The worker's processes stand still, or one of them, or the one at work on this message; Lambda kills it at its timeout.",
+    ends: UNTIL_END,
+    set({ signal }, target) {
+      const frozen = some(signal(target, "SIGSTOP"), target);
+      return () => {
+        for (const pid of frozen) signal(String(pid), "SIGCONT");
+      };
+    },
+  },
+  kill: {
+    argument: "[PID|ID]",
+    does: "kill -9 for the worker's processes, or one of them, or the one at work on this message.",
+    act: ({ signal }, target) => `Killed: ${some(signal(target, "SIGKILL"), target).join(", ")}.`,
+  },
+  settle: oneStep(
+    "succeed",
+    "An open payment succeeds: the bank debit arrived, the customer authenticated.",
+  ),
+  fail: oneStep("fail", "An open payment fails: the bank debit bounced."),
+  cancel: oneStep("cancel", "A payment that is not yet paid is canceled at Stripe."),
+  refund: {
+    argument: "ID",
+    does: "A paid payment is refunded at Stripe, all of it.",
+    act({ stack }, id) {
+      const intent = paymentOf(stack, id, "succeeded");
+      stack.stripe.refund(intent.id);
+      return `${intent.id} is refunded.`;
+    },
+  },
+  dispute: {
+    argument: "ID",
+    does: "A customer disputes a paid payment.",
+    act({ stack }, id) {
+      const intent = paymentOf(stack, id, "succeeded");
+      stack.stripe.dispute(intent.id);
+      return `${intent.id} is disputed.`;
+    },
+  },
+  age: {
+    argument: "[DAYS]",
+    does: "The messages in the dead-letter queue become older by so many days, 13 if none are given.",
+    act({ stack }, days) {
+      const by = count(days, 13, 14);
+      const aged = stack.queue.age(stack.queues.dlqUrl, by * 86_400_000);
+      return `${aged} in the dead-letter queue, older by ${by} d.`;
+    },
+  },
+};
+
+function oneStep(step: Step, does: string): Switch {
+  return {
+    argument: "ID",
+    does,
+    act({ stack }, id) {
+      const intent = paymentOf(stack, id);
+      try {
+        const { status } = stack.stripe.step(intent.id, step);
+        return `${intent.id} is ${status} now.`;
+      } catch (error) {
+        throw new ControlError((error as Error).message, { cause: error });
+      }
+    },
+  };
+}
+
+/** The newest PaymentIntent of a message id, or the one of that id. */
+function paymentOf(stack: Stack, id: string, status?: PaymentIntent["status"]): PaymentIntent {
+  const found = stack.stripe
+    .paymentIntents()
+    .findLast((one) => one.id === given(id) || one.metadata["message_id"] === id);
+  if (!found) throw new ControlError(`Stripe has no payment for ${id}.`);
+  if (status && found.status !== status) {
+    throw new ControlError(`${found.id} is ${found.status}, not ${status}.`);
+  }
+  return found;
+}
+
+const isWrite = ({ operation }: { operation: string }): boolean =>
+  /Put|Update|Write/.test(operation);
+
+function some(pids: number[], target: string): number[] {
+  if (pids.length > 0) return pids;
+  throw new ControlError(`No process${target === "" ? " runs" : ` is at work on ${target}`} now.`);
+}
+
+function given(id: string): string {
+  if (id === "") throw new ControlError("It needs a message id.");
+  return id;
+}
+
+function oneOf<Value extends string>(text: string, ...values: readonly Value[]): Value {
+  const known = values.find((value) => value === text);
+  if (known !== undefined) return known;
+  throw new ControlError(`"${text}" is not one of ${values.filter(Boolean).join(", ")}.`);
+}
+
+function count(text: string, fallback: number, max: number): number {
+  const value = text === "" ? fallback : Number(text);
+  if (Number.isInteger(value) && value > 0 && value <= max) return value;
+  throw new ControlError(`"${text}" is not an integer from 1 to ${max}.`);
+}
