@@ -13,6 +13,7 @@ const LAPTOP: Timings = {
   batchWindowMs: 0,
   apiRequestsPerSecond: 25, // the local Stripe has no limit of its own
   apiLatencyMs: 500,
+  apiLatencyP99Ms: 500,
 };
 
 export const DEMO: Timings = {

@@ -33,6 +33,7 @@ export class PaymentServiceStack extends Stack {
         encryptionKey: encryptionKey(this, "Key", removalPolicy),
       }),
       watchDeletion: stage.watchDeletion === true,
+      ...(stage.timings && { timings: stage.timings }),
       ...(stage.noTrafficFor && { noTrafficFor: stage.noTrafficFor }),
       ...(alarmTopicArn && { alarmTopic: sns.Topic.fromTopicArn(this, "Topic", alarmTopicArn) }),
       ...(stripeSecretArn && {

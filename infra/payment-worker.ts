@@ -20,6 +20,7 @@ import { dashboard } from "./dashboard.ts";
 import { watchDeletion } from "./deletion-watch.ts";
 import { allow, allowTableKey } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
+import { WAITING_MB } from "./lambda-function.ts";
 import type { Network } from "./lambda-function.ts";
 import { QueueConsumer, throwIfBroken } from "./queue-consumer.ts";
 import { checkRecordsTable, RecordsTable } from "./records-table.ts";
@@ -56,7 +57,7 @@ export interface PaymentWorkerProps extends Notified {
   readonly reserveConcurrency?: boolean;
   /** The VPC that the function is in. Absent: none, and it needs none. */
   readonly network?: Network;
-  /** In MB, default 512. Lambda gives CPU in proportion. */
+  /** In MB, default 256. Lambda gives CPU in proportion. */
   readonly memorySize?: number;
   /** How long the log is kept. Default: six months, for a payment may be disputed for up to 120 days. */
   readonly logRetention?: logs.RetentionDays;
@@ -126,7 +127,7 @@ export class PaymentWorker extends Construct {
         ...allowTableKey(this, this.table, props.encryptionKey),
       ],
       ...(props.network && { network: props.network }),
-      ...(props.memorySize !== undefined && { memorySize: props.memorySize }),
+      memorySize: props.memorySize ?? WAITING_MB,
       ...(props.logRetention !== undefined && { logRetention: props.logRetention }),
       secrets: [{ name: "StripeKey", variable: "STRIPE_SECRET_ARN", secret: this.stripeSecret }],
     });

@@ -3,6 +3,7 @@
 import { RemovalPolicy } from "aws-cdk-lib";
 import type { Duration, Environment } from "aws-cdk-lib";
 
+import type { Timings } from "../lib/timing/payments.ts";
 import type { PaymentApiProps } from "./payment-api.ts";
 
 /** A new stage is one more constant here, and its name in app.ts. */
@@ -18,6 +19,8 @@ export interface Stage {
   readonly customerManagedKey: boolean;
   /** See `PaymentWorkerProps`: new accounts are too small to reserve from. */
   readonly reserveConcurrency: boolean;
+  /** For another rate than 15 payments per second: what `npm run capacity` says. */
+  readonly timings?: Partial<Timings>;
   /** An SNS topic that notifies the people on call. Absent: alarms show on the dashboard only. */
   readonly alarmTopicArn?: string;
   /** See `PaymentWorkerProps`; it needs `alarmTopicArn`. */

@@ -13,7 +13,7 @@ import { addPart, counts, graph, queueGraph } from "./dashboard.ts";
 import { EventDelivery } from "./event-delivery.ts";
 import { allow, allowTableKey } from "./execution-role.ts";
 import type { ReadableSecret } from "./execution-role.ts";
-import { lambdaFunction } from "./lambda-function.ts";
+import { lambdaFunction, WAITING_MB } from "./lambda-function.ts";
 import type { LambdaFunction } from "./lambda-function.ts";
 import type { OutcomeEvents } from "./outcome-events.ts";
 import { reserves, settingsOf } from "./part.ts";
@@ -104,6 +104,7 @@ function paymentFinalizer(
     title: "payment finalizer",
     description: "Moves recorded outcomes forward to what Stripe says of their payments",
     timings: STRIPE_EVENT_TIMINGS,
+    memorySize: WAITING_MB,
     reserveConcurrency: reserves(worker),
     environment: {
       RECORDS_TABLE: table.tableName,

@@ -2,13 +2,16 @@
 
 import { number, readArguments } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
+import { table } from "../cli/terminal/table.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
+import { compare } from "./capacity/compare.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
 import { partsFor } from "./capacity/parts.ts";
-import { planFor } from "./capacity/plan.ts";
-import type { Load } from "./capacity/plan.ts";
+import { planFor, totalOf } from "./capacity/plan.ts";
+import type { Load, Plan } from "./capacity/plan.ts";
 
 const PERCENT = { min: 0, max: 100, fallback: 1 };
+const MS = { min: 1, max: 20_000 };
 
 const COMMAND = {
   name: "capacity",
@@ -16,48 +19,68 @@ const COMMAND = {
   about: "Settings, costs and limits for a load of payments.",
   options: {
     rate: number("N", "payments per second", { min: 0.001, max: 100_000 }),
-    latency: number("MS", "ms that Stripe takes for a charge", {
-      min: 1,
-      max: 20_000,
+    latency: number("MS", "ms that half of the charges take at Stripe at most", {
+      ...MS,
       fallback: DEFAULT_TIMINGS.apiLatencyMs,
+    }),
+    p99: number("MS", "ms that 99 % of the charges take at most", {
+      ...MS,
+      fallback: DEFAULT_TIMINGS.apiLatencyP99Ms,
     }),
     "stripe-rate": number("N", "PaymentIntents per second that Stripe allows", {
       min: 1,
       max: 1_000_000,
       fallback: DEFAULT_TIMINGS.apiRequestsPerSecond,
     }),
+    window: number("S", "seconds that a batch may gather", { min: 0, max: 300, fallback: 0 }),
     duplicates: number("N", "messages that arrive twice, in % of the payments", PERCENT),
     retries: number("N", "charges that fail once and are tried again, in %", PERCENT),
   },
+  notes: `
+Charges take times of a log-normal distribution: your own median and p99 are chargeMs in the worker's
+log (docs/observability.md has the query). Waiting and the other settings come from a simulation.`,
 };
 
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
-  const { rate, latency: latencyMs, "stripe-rate": stripePerSecond } = values;
+  const { rate, latency: medianMs, p99: p99Ms, "stripe-rate": stripePerSecond } = values;
   if (rate === undefined) throw new UsageError("--rate is missing: payments per second.");
-  const [duplicates, retries] = [values.duplicates / 100, values.retries / 100];
-  process.stdout.write(report({ rate, latencyMs, stripePerSecond, duplicates, retries }));
+  if (p99Ms < medianMs) {
+    throw new UsageError(`--p99 (${p99Ms}) must not be below --latency, the median (${medianMs}).`);
+  }
+  process.stdout.write(
+    report({
+      rate,
+      latency: { medianMs, p99Ms },
+      stripePerSecond,
+      duplicates: values.duplicates / 100,
+      retries: values.retries / 100,
+      windowMs: 1_000 * values.window,
+    }),
+  );
 });
 
 function report(load: Load): string {
   const plan = planFor(load);
+  const { medianMs, p99Ms } = load.latency;
   const sources = Math.ceil(plan.concurrency / EVENT_SOURCE_CONCURRENCY);
-  const total = Object.values(plan.costs).reduce((sum, cost) => sum + cost, 0);
   return [
-    `${perSecond(load.rate)} payments, ${load.latencyMs} ms at Stripe, ${perSecond(load.stripePerSecond)} allowed there`,
+    `${perSecond(load.rate)} payments, a median of ${medianMs} ms and a p99 of ${p99Ms} ms at Stripe, ${perSecond(load.stripePerSecond)} allowed there`,
     "",
-    `batch size          ${plan.batchSize}`,
+    `batch size          ${plan.batchSize}${load.windowMs > 0 ? `, gathered for up to ${load.windowMs / 1_000} s` : ""}`,
     `concurrency         ${plan.concurrency}${sources > 1 ? `, over ${sources} queues` : ""}`,
     `memory              ${plan.memoryMb} MB`,
-    `a full batch takes  ${plan.batchMs.toFixed(0)} ms`,
+    `a full batch takes  ${plan.batchMs.toFixed(0)} ms, for it waits for its slowest charge`,
     `carries             ${carries(load.rate, plan.sustained)}`,
     `table writes        ${perSecond(plan.writeUnitsPerSecond)} units`,
+    "",
+    otherSettings(load, plan),
     "",
     "cost per million payments",
     ...Object.entries(plan.costs).map(
       ([service, cost]) => `  ${service.padEnd(16)}${dollars(cost)}`,
     ),
-    `  ${"total".padEnd(16)}${dollars(total)}`,
+    `  ${"total".padEnd(16)}${dollars(totalOf(plan))}`,
     "",
     "cost per million of each part around the worker",
     ...partsFor(load).map(
@@ -73,10 +96,29 @@ function report(load: Load): string {
   ].join("\n");
 }
 
+function otherSettings(load: Load, plan: Plan): string {
+  const rows = compare(load, plan).map((one) => [
+    `${one.batchSize} × ${one.concurrency}${one.batchSize === plan.batchSize ? " (planned)" : ""}`,
+    `$${one.cost.toFixed(2)}`,
+    one.perSlot.toFixed(1),
+    perSecond(one.sustained),
+    one.sustained < load.rate ? "grows" : seconds(one.waitMs.median),
+    one.sustained < load.rate ? "grows" : seconds(one.waitMs.p99),
+  ]);
+  return table(
+    ["simulated", "per million", "per slot, /s", "carries", "sent to outcome, median", "p99"],
+    rows,
+  );
+}
+
 function carries(asked: number, sustained: number): string {
   const payments = perSecond(sustained);
   if (sustained >= asked) return `${payments} payments`;
   return `${payments}, less than the ${perSecond(asked)} asked for: a burst waits, a steady load grows the queue by ${perSecond(asked - sustained)}; ask Stripe for a higher rate (--stripe-rate)`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 function dollars(cost: number): string {

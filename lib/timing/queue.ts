@@ -3,6 +3,7 @@
 
 import { backoffOrder, shortestOutageCoveredMs } from "./backoff.ts";
 import type { Backoff } from "./backoff.ts";
+import { slowestMs } from "./latency.ts";
 import {
   brokenRules,
   DAY,
@@ -34,8 +35,10 @@ export type QueueTimings = Backoff & {
   outageMs: number;
   /** Requests per second that the API behind the function allows. */
   apiRequestsPerSecond: number;
-  /** The shortest time that one of them takes: what makes the rate highest. */
+  /** How long half of them take at most. */
   apiLatencyMs: number;
+  /** How long 99 % of them take at most. */
+  apiLatencyP99Ms: number;
 };
 
 /**
@@ -51,7 +54,7 @@ export const DEFAULT_QUEUE_TIMINGS: Readonly<QueueTimings> = {
   functionTimeoutMs: MINUTE, // secret, claim, lookup, charge and complete at their slowest
   visibilityTimeoutMs: 6 * MINUTE, // six function timeouts: AWS's rule for SQS event sources
   batchWindowMs: 0, // a payment does not wait for company
-  batchSize: 5, // with two pollers: ten charges at once, below Stripe's rate
+  batchSize: 5, // with two pollers: ten at once
   eventSourceConcurrency: 2, // the smallest that Lambda accepts
   reservedConcurrency: 2, // what the event source may use: never throttled, never more
   maxReceiveCount: 14, // with the backoff above, an outage of over an hour
@@ -59,7 +62,10 @@ export const DEFAULT_QUEUE_TIMINGS: Readonly<QueueTimings> = {
   deadLetterRetentionMs: 14 * DAY, // the most that SQS offers
   outageMs: HOUR,
   apiRequestsPerSecond: 25, // Stripe's default for one endpoint, live mode too
-  apiLatencyMs: 500, // a charge
+  // A charge. Stripe publishes no figures, and those of its sandbox are of no gateway
+  // (https://docs.stripe.com/rate-limits#load-testing): measure yours, as docs/scale.md shows.
+  apiLatencyMs: 500,
+  apiLatencyP99Ms: 2_000,
 };
 
 /** For Stripe's events: each is one read at Stripe, shorter than a charge and with a rate of its own. */
@@ -67,7 +73,17 @@ export const STRIPE_EVENT_TIMINGS: Readonly<QueueTimings> = {
   ...DEFAULT_QUEUE_TIMINGS,
   batchSize: 2, // with two pollers: four reads at once
   apiLatencyMs: 200,
+  apiLatencyP99Ms: 800,
 };
+
+function batchWaitMs({ batchSize, apiLatencyMs, apiLatencyP99Ms }: QueueTimings): number {
+  return slowestMs({ medianMs: apiLatencyMs, p99Ms: apiLatencyP99Ms }, batchSize);
+}
+
+/** Requests per second while every batch is full: what a backlog makes. */
+function apiRate(timings: QueueTimings): number {
+  return (timings.batchSize * timings.eventSourceConcurrency * SECOND) / batchWaitMs(timings);
+}
 
 const RULES: readonly Rule<QueueTimings>[] = [
   finiteNumber,
@@ -132,11 +148,16 @@ const RULES: readonly Rule<QueueTimings>[] = [
       `Lambda takes a concurrency of 2 to 1000 (${t.eventSourceConcurrency}), a batch window of at most 300 s (${inSeconds(t.batchWindowMs)}) and a batch size of 1 to 10, or to ${MAX_BATCH_SIZE} with a window (${t.batchSize}): a larger one takes more connections than Lambda has file descriptors; change these.`,
   ),
   rule(
+    "api-latency",
+    (t) => t.apiLatencyMs > 0 && t.apiLatencyMs <= t.apiLatencyP99Ms,
+    (t) =>
+      `the API's median latency (${inSeconds(t.apiLatencyMs)}) must be above 0 and not above its 99th percentile (${inSeconds(t.apiLatencyP99Ms)}); change apiLatencyMs or apiLatencyP99Ms.`,
+  ),
+  rule(
     "api-rate",
+    (t) => apiRate(t) <= t.apiRequestsPerSecond,
     (t) =>
-      t.batchSize * t.eventSourceConcurrency <= (t.apiRequestsPerSecond * t.apiLatencyMs) / SECOND,
-    (t) =>
-      `batch size × concurrency (${t.batchSize} × ${t.eventSourceConcurrency}) must not exceed the API's rate × latency (${t.apiRequestsPerSecond}/s × ${inSeconds(t.apiLatencyMs)} = ${(t.apiRequestsPerSecond * t.apiLatencyMs) / SECOND} at once), or it answers 429; lower batchSize or ask for a higher rate.`,
+      `batch size × concurrency (${t.batchSize} × ${t.eventSourceConcurrency}) make ${apiRate(t).toFixed(1)} requests per second, when each batch waits for its slowest (${inSeconds(Math.round(batchWaitMs(t)))}), which is above the API's rate (${t.apiRequestsPerSecond}/s): it answers 429; lower batchSize or eventSourceConcurrency, or ask for a higher rate.`,
   ),
 ];
 

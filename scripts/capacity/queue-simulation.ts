@@ -7,10 +7,13 @@ import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
 type Setting = {
   batchSize: number;
   concurrency: number;
+  /** How long a batch may gather, in ms. */
+  windowMs: number;
   /** What a message's own work takes before and after its charge, in ms; the batch shares one CPU. */
   cpuMsPerMessage: number;
   tableCallMs: number;
-  latencyMs: number;
+  /** How long each next charge takes, in ms. */
+  drawLatencyMs: () => number;
   stripePerSecond: number;
 };
 
@@ -23,9 +26,12 @@ export type Outcome = {
   rate: number;
   /** From arrival to outcome, in ms. */
   waitMs: { median: number; p99: number };
+  batches: number;
+  /** Duration of all batches together, in ms. */
+  busyMs: number;
 };
 
-type Message = { arrivedAt: number; receives: number };
+type Message = { arrivedAt: number; visibleAt: number; receives: number };
 
 const THROTTLED_MS = 50;
 
@@ -35,7 +41,7 @@ export function simulate(
   arrivals: readonly number[],
   random: () => number,
 ): Outcome {
-  const { batchSize, concurrency, cpuMsPerMessage, tableCallMs, latencyMs } = setting;
+  const { batchSize, concurrency, windowMs, cpuMsPerMessage, tableCallMs } = setting;
   const events = createAgenda();
   const visible: Message[] = [];
   let taken = 0; // of `visible`: a shift would copy it
@@ -46,16 +52,26 @@ export function simulate(
   let deadLettered = 0;
   let lastAt = 0;
 
+  let batches = 0;
+  let busyMs = 0;
+
+  const isDue = (now: number): boolean =>
+    visible.length - taken >= batchSize || now >= (visible[taken]?.visibleAt ?? now) + windowMs;
+
   const poll = (now: number): void => {
-    while (idle > 0 && taken < visible.length) {
+    while (idle > 0 && taken < visible.length && isDue(now)) {
       idle -= 1;
       const batch = visible.slice(taken, taken + batchSize);
       taken += batch.length;
+      let doneAt = now;
       batch.forEach((message, index) => {
         const asksAt = now + tableCallMs + index * cpuMsPerMessage;
-        events.add(asksAt, (at) => charge(message, at));
+        const latencyMs = setting.drawLatencyMs();
+        doneAt = Math.max(doneAt, asksAt + latencyMs + tableCallMs + cpuMsPerMessage);
+        events.add(asksAt, (at) => charge(message, at, latencyMs));
       });
-      const doneAt = now + 2 * tableCallMs + latencyMs + batch.length * cpuMsPerMessage;
+      batches += 1;
+      busyMs += doneAt - now;
       events.add(doneAt, (at) => {
         idle += 1;
         poll(at);
@@ -65,11 +81,13 @@ export function simulate(
 
   const show = (message: Message, now: number): void => {
     message.receives += 1;
+    message.visibleAt = now;
     visible.push(message);
     poll(now);
+    if (windowMs > 0) events.add(now + windowMs, poll);
   };
 
-  const charge = (message: Message, now: number): void => {
+  const charge = (message: Message, now: number, latencyMs: number): void => {
     if (stripe.allows(now)) {
       const outcomeAt = now + latencyMs + tableCallMs;
       waits.push(outcomeAt - message.arrivedAt);
@@ -87,7 +105,7 @@ export function simulate(
   };
 
   for (const arrivedAt of arrivals) {
-    events.add(arrivedAt, (at) => show({ arrivedAt, receives: 0 }, at));
+    events.add(arrivedAt, (at) => show({ arrivedAt, visibleAt: at, receives: 0 }, at));
   }
   events.run();
 
@@ -99,6 +117,8 @@ export function simulate(
     deadLettered,
     rate: (waits.length * 1_000) / (lastAt - (arrivals[0] ?? 0)),
     waitMs: { median: at(0.5), p99: at(0.99) },
+    batches,
+    busyMs,
   };
 }
 

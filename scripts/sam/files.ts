@@ -63,7 +63,7 @@ export function samTemplate(
           Handler: "init.handler",
           Runtime: "nodejs24.x",
           Architectures: [architecture],
-          MemorySize: 512,
+          MemorySize: 256,
           Timeout: DEFAULT_TIMINGS.functionTimeoutMs / 1_000,
           LoggingConfig: { LogFormat: "JSON" },
           Environment: {

@@ -17,3 +17,8 @@ export function seededRandom(seed: number): () => number {
   for (let i = 0; i < 12; i++) next(); // until neighbouring seeds have nothing in common
   return next;
 }
+
+/** A number of the standard normal distribution. https://en.wikipedia.org/wiki/Box%E2%80%93Muller_transform */
+export function standardNormal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}

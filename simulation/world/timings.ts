@@ -28,4 +28,5 @@ export const TIMINGS: Readonly<Timings> = {
   outageMs: HOUR,
   apiRequestsPerSecond: 25,
   apiLatencyMs: 500,
+  apiLatencyP99Ms: 500,
 };

@@ -31,6 +31,7 @@ test("the function runs on Node 24 and arm64, logs JSON, and reads its settings 
       Architectures: ["arm64"],
       Handler: "init.handler",
       Timeout: 60,
+      MemorySize: 256,
       ReservedConcurrentExecutions: 2,
       LoggingConfig: { LogFormat: "JSON", LogGroup: ref("Logs") },
       Environment: {

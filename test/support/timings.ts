@@ -31,4 +31,5 @@ export const TIMINGS: Readonly<Timings> = {
   outageMs: 3_600_000,
   apiRequestsPerSecond: 25,
   apiLatencyMs: 500,
+  apiLatencyP99Ms: 500,
 };

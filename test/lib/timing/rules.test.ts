@@ -38,9 +38,9 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "finite-number: clockSkewMs is NaN; it must be a number that is not negative.",
   ],
   [
-    { apiLatencyMs: 1_000_000 },
-    { apiLatencyMs: Infinity },
-    "finite-number: apiLatencyMs is Infinity; it must be a number that is not negative.",
+    { apiLatencyP99Ms: 1_000_000 },
+    { apiLatencyP99Ms: Infinity },
+    "finite-number: apiLatencyP99Ms is Infinity; it must be a number that is not negative.",
   ],
   [
     { keyWindowMs: 86_075_000 },
@@ -223,9 +223,20 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     "event-source-limits: Lambda takes a concurrency of 2 to 1000 (2), a batch window of at most 300 s (300.001 s) and a batch size of 1 to 10, or to 400 with a window (5): a larger one takes more connections than Lambda has file descriptors; change these.",
   ],
   [
-    { apiLatencyMs: 400 },
-    { apiLatencyMs: 399 },
-    "api-rate: batch size × concurrency (5 × 2) must not exceed the API's rate × latency (25/s × 0.399 s = 9.975 at once), or it answers 429; lower batchSize or ask for a higher rate.",
+    { apiLatencyMs: 400, apiLatencyP99Ms: 400 },
+    { apiLatencyMs: 399, apiLatencyP99Ms: 399 },
+    "api-rate: batch size × concurrency (5 × 2) make 25.1 requests per second, when each batch waits for its slowest (0.399 s), which is above the API's rate (25/s): it answers 429; lower batchSize or eventSourceConcurrency, or ask for a higher rate.",
+  ],
+  [
+    // The slowest of five takes 0.652 s on average, not 0.3 s.
+    { apiLatencyMs: 300, apiLatencyP99Ms: 1_200, apiRequestsPerSecond: 16 },
+    { apiLatencyMs: 300, apiLatencyP99Ms: 1_200, apiRequestsPerSecond: 15 },
+    "api-rate: batch size × concurrency (5 × 2) make 15.3 requests per second, when each batch waits for its slowest (0.652 s), which is above the API's rate (15/s): it answers 429; lower batchSize or eventSourceConcurrency, or ask for a higher rate.",
+  ],
+  [
+    { apiLatencyMs: 500 },
+    { apiLatencyMs: 501 },
+    "api-latency: the API's median latency (0.501 s) must be above 0 and not above its 99th percentile (0.5 s); change apiLatencyMs or apiLatencyP99Ms.",
   ],
 ];
 
