@@ -58,7 +58,7 @@ export type Compared = Plan & {
 
 const SIZES = [1, 2, 4, 6, 8, 10];
 /** Ten seconds of a high rate: the first batches find the slots empty. */
-const messagesAt = (rate: number): number => clamp(10 * rate, 10_000, 100_000);
+const messagesAt = (rate: number): number => clamp(10 * rate, 10_000, 50_000);
 
 /** The plan and other batch sizes, each with the slots that it needs, cheapest first. */
 export function compare(load: Load, plan: Plan): Compared[] {
