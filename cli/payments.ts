@@ -8,6 +8,7 @@ const HELP = `npm run payments -- <command> [options]
 Inspects and repairs payments, locally and in AWS.
 
   overview            the queues now, and the results of the last 15 minutes by code
+  watch               the same, refreshed until Ctrl-C
   send                puts payment messages into the queue
   status ID…          explains what became of a message, and where it is now
   history ID…         shows each delivery of a message, and when it comes next
@@ -44,6 +45,7 @@ Exit status
 
 const COMMANDS = new Set([
   "overview",
+  "watch",
   "send",
   "status",
   "history",

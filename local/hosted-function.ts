@@ -49,6 +49,8 @@ export type HostedFunction = Pick<
 > & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
+  /** The name of its queue, when its trigger is one. */
+  queue?: string;
   /** Where it is reached, when its trigger is HTTP, and what happens to requests there. */
   url?: string;
   faults?: FunctionUrl["faults"];
@@ -65,7 +67,8 @@ export function hostOnQueue(
   publish: (event: StackEvent) => void = () => {},
 ): HostedFunction {
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);
-  return host(lambda, env, startQueueSource(queue, settings, lambda, publish));
+  const name = queue.queueUrl.slice(queue.queueUrl.lastIndexOf("/") + 1);
+  return { ...host(lambda, env, startQueueSource(queue, settings, lambda, publish)), queue: name };
 }
 
 /** Hosts a function whose events are the changes of a table. */
@@ -93,7 +96,13 @@ export async function hostBehindUrl(
   const made = Promise.withResolvers<LambdaFunction>();
   const front: FunctionUrl = await startFunctionUrl(
     async (event) => (await made.promise).invoke(event),
-    settings,
+    {
+      ...settings,
+      onAnswer: (status) =>
+        void made.promise.then(({ name }) =>
+          publish({ type: "http answered", function: name, status }),
+        ),
+    },
   );
   const env = await envAt(front.url);
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);

@@ -35,6 +35,12 @@ type BusEvent = { type: "event published"; busId: string; detailType: string; de
 /** One of Stripe's events that was sent to a webhook endpoint. */
 type WebhookEvent = { type: "webhook sent"; eventType: string } & Omit<Sending, "type">;
 
+/** A function answered over HTTP. */
+type AnswerEvent = { type: "http answered"; function: string; status: number };
+
+/** An alarm begins to fire, or has cleared. */
+type AlarmEvent = { type: "alarm"; name: string; fires: boolean };
+
 /** What is broken on purpose, whenever that changes. */
 type SwitchEvent = { type: "switched"; on: On[] };
 
@@ -47,4 +53,6 @@ export type StackEvent =
   | ChargeEvent
   | BusEvent
   | WebhookEvent
+  | AnswerEvent
+  | AlarmEvent
   | SwitchEvent;

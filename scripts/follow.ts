@@ -30,6 +30,12 @@ export function follow(print: (line: string) => void): (event: StackEvent) => vo
       say(dim(`the poller pauses for ${Math.round(pauseMs)} ms after the failure`)),
     "not received": ({ message }) => say(styleText("red", `receiving failed: ${message}`)),
     "not deleted": ({ message }) => say(styleText("red", `deleting failed: ${message}`)),
+    alarm: ({ name, fires }) =>
+      say(
+        fires
+          ? styleText("red", `alarm ${name} fires: docs/runbook.md, section ${name}`)
+          : dim(`alarm ${name} has cleared`),
+      ),
     switched: ({ on }) =>
       say(
         styleText(

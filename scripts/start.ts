@@ -10,6 +10,7 @@ import { startStack } from "../local/stack.ts";
 import type { Stack } from "../local/stack.ts";
 import { build } from "./build.ts";
 import { follow } from "./follow.ts";
+import { startLocalAlarms } from "./local-alarms.ts";
 import { announceStack, claimFolder, releaseFolder, startLogFile } from "./running-stack.ts";
 import { bridgeAddress, startRelay } from "./sam/docker.ts";
 import { createSummary } from "./summary.ts";
@@ -68,10 +69,13 @@ async function run(
 ): Promise<void> {
   let stopRelay: (() => Promise<void>) | undefined;
   let stopPage: (() => Promise<void>) | undefined;
+  let stopAlarms: (() => void) | undefined;
   try {
     const at = port === undefined ? {} : { port };
     const control = createControl(stack);
-    const page = await startPage(stack.feed, { ...at, control });
+    const alarms = startLocalAlarms(stack);
+    stopAlarms = alarms.stop;
+    const page = await startPage(stack.feed, { ...at, control, alarms: alarms.states });
     stopPage = page.stop;
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
@@ -91,6 +95,7 @@ async function run(
     unfollow();
     console.log(await summarize());
   } finally {
+    stopAlarms?.();
     await stopPage?.();
     await stopRelay?.();
     await stack.stop();

@@ -40,6 +40,8 @@ export type Target = {
   /** As sentences name it: "the local stack". */
   name: string;
   resources: Partial<Record<Resource, string>>;
+  /** The deployed stack, when the flags name one. */
+  stackName?: string;
   /** The local stack, when it is the target. */
   local: RunningStack | undefined;
 };
@@ -56,11 +58,11 @@ export async function findTarget(flags: Flags): Promise<Target> {
   }
   if (flags.stack !== undefined && flags.outputs === undefined) {
     const outputs = await stackOutputs(flags.stack);
-    return { name: flags.stack, resources: { ...outputs, ...named }, local: undefined };
+    return { ...deployed(flags.stack), resources: { ...outputs, ...named } };
   }
   if (flags.outputs !== undefined) {
     const { name, outputs } = fileOutputs(flags.outputs, flags.stack);
-    return { name, resources: { ...outputs, ...named }, local: undefined };
+    return { ...deployed(name), resources: { ...outputs, ...named } };
   }
   // Flags are never completed from the local stack: a table from here and a queue from there would
   // pass for one system.
@@ -84,6 +86,8 @@ export async function findTarget(flags: Flags): Promise<Target> {
   };
   return { name: "the local stack", resources, local };
 }
+
+const deployed = (stack: string) => ({ name: stack, stackName: stack, local: undefined });
 
 /** @throws UsageError when the target does not have it, with the flag that names it */
 export function need({ name, resources }: Target, resource: Resource): string {

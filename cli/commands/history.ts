@@ -1,10 +1,10 @@
 // payments history: each delivery of a message, and when it comes next.
-import { backoffCeilingMs } from "../../lib/timing/backoff.ts";
 import type { Backoff } from "../../lib/timing/backoff.ts";
 import { timingsFor } from "../clients/clients.ts";
 import { readResults } from "../clients/results.ts";
 import type { ResultLine } from "../clients/results.ts";
 import { findTarget, TARGET_OPTIONS } from "../clients/target.ts";
+import { codeOf, nextOf } from "../explain/explain-delivery.ts";
 import { flag, instant, readArguments } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { printJson, say, utc } from "../terminal/print.ts";
@@ -61,29 +61,4 @@ function describe(results: readonly ResultLine[], backoff: Backoff): string {
   ]);
   const head = ["message", "time (UTC)", "receive", "attempt", "result", "code", "Stripe request"];
   return table([...head, "next"], rows);
-}
-
-/** The kind and the code of a failure, the code of a decline, or the rule that was broken. */
-export function codeOf({ kind, code, rule }: ResultLine): string {
-  return [kind, code ?? rule].filter((part) => part !== undefined).join("/");
-}
-
-/** What follows a delivery's result: the worker's own rules, with the random part of its backoff open. */
-function nextOf({ decision, timestamp, receiveCount = 1 }: ResultLine, backoff: Backoff): string {
-  switch (decision) {
-    case "completed":
-    case "duplicate":
-      return "acknowledged";
-    case "invalid":
-    case "conflict":
-    case "rejected":
-      return "at once, until the dead-letter queue";
-    case "in_progress":
-      return "when the lease ends";
-    default: {
-      const ceiling = backoffCeilingMs(backoff, receiveCount);
-      const at = Date.parse(timestamp);
-      return `${utc(at + ceiling / 2)} to ${utc(at + ceiling).slice(11)}`;
-    }
-  }
 }

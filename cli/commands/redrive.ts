@@ -16,12 +16,12 @@ import { moveSelected } from "../queue/move-selected.ts";
 import { moveAll } from "../queue/move-task.ts";
 import { depthOf } from "../queue/peek.ts";
 import { isKnownReason, isReason, REASON_KINDS } from "../queue/reason.ts";
+import { warnings } from "../queue/warnings.ts";
 import { flag, integer, queueUrl, readArguments, texts } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
 import { table } from "../terminal/table.ts";
-import { warnings } from "./dlq.ts";
 
 export const COMMAND = {
   name: "redrive",

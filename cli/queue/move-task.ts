@@ -77,6 +77,16 @@ export async function moveAll(
   }
 }
 
+export type RunningTask = { moved: number; remaining: number };
+
+/** The move task that empties a queue now. */
+export async function runningTask(sqs: SQSClient, from: string): Promise<RunningTask | undefined> {
+  const task = await newestTask(sqs, from);
+  if (task.Status !== "RUNNING" && task.Status !== "CANCELLING") return undefined;
+  const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
+  return { moved, remaining: Math.max(0, (task.ApproximateNumberOfMessagesToMove ?? 0) - moved) };
+}
+
 async function newestTask(sqs: SQSClient, from: string): Promise<ListMessageMoveTasksResultEntry> {
   const { Results = [] } = await sqs.send(
     new ListMessageMoveTasksCommand({ SourceArn: from, MaxResults: 1 }),

@@ -28,18 +28,24 @@ export type Depth = {
   inFlight: number;
   delayed: number;
   retentionMs: number;
+  /** Of its redrive policy; Infinity without one. */
+  maxReceiveCount: number;
 };
 
 export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<Depth> {
   const { Attributes: attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
   );
+  const { maxReceiveCount = Infinity } = JSON.parse(attributes.RedrivePolicy ?? "{}") as {
+    maxReceiveCount?: number | string;
+  };
   return {
     arn: attributes.QueueArn ?? "",
     visible: Number(attributes.ApproximateNumberOfMessages),
     inFlight: Number(attributes.ApproximateNumberOfMessagesNotVisible),
     delayed: Number(attributes.ApproximateNumberOfMessagesDelayed),
     retentionMs: Number(attributes.MessageRetentionPeriod) * 1_000,
+    maxReceiveCount: Number(maxReceiveCount),
   };
 }
 

@@ -16,7 +16,11 @@ export type SourceEvent = { function: string } & (
       pid: number;
       cold: boolean;
       messages: DeliveredMessage[];
+      /** How old the first change of a stream is. */
+      ageMs?: number;
     }
+  /** These changes of a stream are given up. */
+  | { type: "given up"; count: number }
   /** `failures` are the ids that the function answered with; the others are deleted next. */
   | { type: "responded"; requestId: string; messageIds: string[]; failures: string[] }
   | {

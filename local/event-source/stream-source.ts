@@ -78,7 +78,7 @@ export function startStreamSource(
       receiveCount: 1,
     }));
     const result = await lambda.invoke({ Records: records }, (at) =>
-      publish({ type: "invoked", function: lambda.name, ...at, messages }),
+      publish({ type: "invoked", function: lambda.name, ...at, messages, ageMs: ageOf(records) }),
     );
     const about = { function: lambda.name, requestId: result.requestId };
     const failures = failuresOf(result);
@@ -97,6 +97,7 @@ export function startStreamSource(
   }
 
   function giveUp(records: readonly Change[], invocations: number): void {
+    publish({ type: "given up", function: lambda.name, count: records.length });
     const numbers = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
     onFailure?.({
       requestContext: {
@@ -146,6 +147,11 @@ export function startStreamSource(
       await polling;
     },
   };
+}
+
+/** Of the oldest, ms; a stream knows the time of a change to the second. */
+function ageOf([oldest]: readonly Change[]): number {
+  return oldest ? Date.now() - 1_000 * oldest.dynamodb.ApproximateCreationDateTime : 0;
 }
 
 /** The sequence numbers that the function answered with; undefined when the invocation failed. */

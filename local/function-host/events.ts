@@ -1,6 +1,18 @@
-// What the function host publishes: the life of its execution environments, and their output.
+// What the function host publishes: invocations, the life of its execution environments, and their output.
+import type { FailureReason } from "./invocation.ts";
 
-export type FunctionEvent = { function: string; pid: number } & (
+export type FunctionEvent = EnvironmentEvent | InvocationEvent;
+
+/** However it was triggered. */
+type InvocationEvent = {
+  type: "invocation ended";
+  function: string;
+  requestId: string;
+  ms: number;
+  result: "ok" | FailureReason;
+};
+
+type EnvironmentEvent = { function: string; pid: number } & (
   | { type: "environment started" }
   /** `how` is the runtime's sentence, such as "exited with error: signal: SIGKILL". */
   | { type: "environment ended"; how: string; wasBusy: boolean }

@@ -92,7 +92,18 @@ export function startFunction(
     async invoke(event, started) {
       const payload = JSON.stringify(event);
       const requestId = randomUUID();
-      if (throttles > 0) return { ok: false, requestId, ...THROTTLED };
+      const startedAt = performance.now();
+      const ended = (result: InvocationResult): InvocationResult => {
+        publish({
+          type: "invocation ended",
+          function: name,
+          requestId,
+          ms: performance.now() - startedAt,
+          result: result.ok ? "ok" : result.reason,
+        });
+        return result;
+      };
+      if (throttles > 0) return ended({ ok: false, requestId, ...THROTTLED });
       const { environment, cold } = acquire();
       const use = environments.get(environment) ?? { payload: undefined };
       use.payload = payload;
@@ -101,7 +112,7 @@ export function startFunction(
       // One that is about to end was busy when its end began.
       if (environment.alive()) use.payload = undefined;
       if (use.retired) environment.kill("SIGKILL");
-      return result;
+      return ended(result);
     },
 
     provision: () => start().pid,

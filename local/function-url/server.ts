@@ -19,7 +19,11 @@ export type FunctionUrl = HttpServer<UrlRequest, never>;
  */
 export async function startFunctionUrl(
   invoke: LambdaFunction["invoke"],
-  { base64 = false, ...listening }: Listening & { base64?: boolean } = {},
+  {
+    base64 = false,
+    onAnswer,
+    ...listening
+  }: Listening & { base64?: boolean; onAnswer?: (status: number) => void } = {},
 ): Promise<FunctionUrl> {
   return startHttpServer<UrlRequest>({
     ...listening,
@@ -28,6 +32,7 @@ export async function startFunctionUrl(
       return {
         seen: { method: request.method, path },
         apply: async () => replyOf(await invoke(eventOf(request, base64))),
+        onReply: ({ status }) => onAnswer?.(status),
       };
     },
   });

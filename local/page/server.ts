@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 
 import { transform } from "esbuild";
 
+import type { Alarms } from "../alarms/alarms.ts";
 import type { Control } from "../control/control.ts";
 import type { Order } from "../control/order.ts";
 import { ControlError, SWITCHES } from "../control/switches.ts";
@@ -24,13 +25,18 @@ const HEARTBEAT_MS = 15_000;
 /**
  * Its control is at `/control`, for whoever has the token: GET lists the switches and what is on, POST
  * starts one (`?name=`, `argument`, `times`, `seconds`) or ends it (`?end=`, empty for every one).
+ * `/alarms` has their states.
  * Takes the next free port when the one that is asked for is taken.
  *
  * @throws when none of the next ten is free
  */
 export async function startPage(
   feed: Feed<StackEvent>,
-  { port = 4_700, control }: { port?: number; control?: Control } = {},
+  {
+    port = 4_700,
+    control,
+    alarms,
+  }: { port?: number; control?: Control; alarms?: Alarms["states"] } = {},
 ): Promise<Page> {
   const token = randomBytes(16).toString("base64url");
   const html = await readFile(new URL("page.html", import.meta.url), "utf8");
@@ -50,6 +56,12 @@ export async function startPage(
         return send(response, 403, "text/plain", "No token.\n");
       const { status, answer } = operate(control, request.method, searchParams);
       return send(response, status, "application/json", JSON.stringify(answer));
+    }
+    if (pathname === "/alarms" && alarms) {
+      void alarms().then((states) =>
+        send(response, 200, "application/json", JSON.stringify(states)),
+      );
+      return;
     }
     if (pathname === "/") return send(response, 200, "text/html; charset=utf-8", html);
     if (pathname === "/view.js") return send(response, 200, "text/javascript", script);

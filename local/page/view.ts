@@ -183,6 +183,10 @@ export function take(view: View, entry: Entry<StackEvent>): void {
     case "throttled":
     case "webhook sent":
     case "log":
+    case "invocation ended":
+    case "given up":
+    case "alarm":
+    case "http answered":
     case "switched":
   }
 }

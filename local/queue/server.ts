@@ -38,6 +38,8 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
   messages: (queueUrl: string) => Promise<QueuedMessage[]>;
   /** How many messages are in a queue, by state. Not logged, and no fault touches it. */
   depth: (queueUrl: string) => Promise<Depth>;
+  /** Every queue, by name. */
+  urls: () => ReadonlyMap<string, string>;
   /** Makes the messages in a queue older. Returns how many there are. */
   age: (queueUrl: string, byMs: number) => number;
 };
@@ -63,6 +65,7 @@ export async function startQueue(
   const receipts = createReceipts(fauxqs);
   // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.
   const origins = new Map<string, string>();
+  const urls = new Map<string, string>();
   const moveTasks = createMoveTasks(fauxqs, origins);
 
   async function answer(call: Call, seen: Seen<QueueRequest>): Promise<Reply> {
@@ -155,15 +158,14 @@ export async function startQueue(
           RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dlqArn, maxReceiveCount }),
         },
       });
-      return {
-        queueUrl: `${server.url}/000000000000/${name}`,
-        queueArn: arnOf(name),
-        dlqUrl: `${server.url}/000000000000/${dlqName}`,
-        dlqArn,
-      };
+      const queueUrl = `${server.url}/000000000000/${name}`;
+      const dlqUrl = `${server.url}/000000000000/${dlqName}`;
+      urls.set(name, queueUrl).set(dlqName, dlqUrl);
+      return { queueUrl, queueArn: arnOf(name), dlqUrl, dlqArn };
     },
     messages,
     depth: async (queueUrl) => depthOf(await messages(queueUrl)),
+    urls: () => urls,
     age: (queueUrl, byMs) => fauxqs.age(nameOf(queueUrl), byMs),
     async stop() {
       await Promise.all([moveTasks.stop(), fauxqs.close(), server.stop()]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { warnings } from "../../cli/commands/dlq.ts";
+import { warnings } from "../../cli/queue/warnings.ts";
 import { startOperator } from "./operator.ts";
 
 type Dlq = { messages: { messageId?: string; reason: string }[] };
@@ -84,6 +84,7 @@ const depth = (visible: number, inFlight: number) => ({
   inFlight,
   delayed: 0,
   retentionMs: 1,
+  maxReceiveCount: 5,
 });
 
 test.each<[string, Parameters<typeof warnings>, RegExp[]]>([

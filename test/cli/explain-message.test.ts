@@ -43,6 +43,7 @@ const depth = (visible: number, inFlight: number, delayed: number) => ({
   inFlight,
   delayed,
   retentionMs: 1,
+  maxReceiveCount: 5,
 });
 const EMPTY: Queues = { queue: depth(0, 0, 0), dead: { letters: [], complete: true } };
 const DEAD: Queues = { ...EMPTY, dead: { letters: [LETTER], complete: true } };

@@ -1,7 +1,7 @@
 // payments overview, history and dlq --show: what happens now, to one message, and in one message.
 import { expect, test } from "vitest";
 
-import { groupResults } from "../../cli/commands/overview.ts";
+import { groupResults } from "../../cli/overview/read.ts";
 import { startOperator, until } from "./operator.ts";
 
 test("an outage, a conflict and a decline can be seen in the overview, in a history and in a dead letter", async () => {

@@ -99,6 +99,7 @@ test("drained resolves when the queue is empty and the function answered", async
     "message sent",
     "environment started",
     "invoked",
+    "invocation ended",
     "responded",
     "message deleted",
     "deleted",

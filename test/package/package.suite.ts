@@ -101,6 +101,7 @@ test("the manifest asks for the app's CDK, and for what the command imports", as
   });
   expect(Object.keys(manifest["dependencies"] ?? {})).toEqual([
     "@aws-sdk/client-cloudformation",
+    "@aws-sdk/client-cloudwatch",
     "@aws-sdk/client-cloudwatch-logs",
     "@aws-sdk/client-dynamodb",
     "@aws-sdk/client-eventbridge",
