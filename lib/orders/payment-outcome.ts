@@ -2,6 +2,8 @@
 
 import { createHash } from "node:crypto";
 
+import { fieldsOf, parseFields } from "../message/fields.ts";
+
 /** What the consumer takes from an outcome event. */
 export type PaymentOutcome = {
   /** `source` and `id` together are the event's identity, for ever. */
@@ -18,15 +20,11 @@ export type PaymentOutcome = {
   hash: string;
 };
 
-type Fields = { readonly [name: string]: unknown };
-
 /** Reads the body of an SQS message that EventBridge sent; undefined when it is no outcome event. */
 export function readPaymentOutcome(body: string): PaymentOutcome | undefined {
-  const event = objectOf(objectOf(parse(body))?.["detail"]);
-  const data = objectOf(event?.["data"]);
-  if (!event || !data || event["specversion"] !== "1.0") return undefined;
-  const { source, id, revision } = event;
-  const { messageId, result, paymentIntentId, amount, currency } = data;
+  const { specversion, source, id, revision, data } = fieldsOf(parseFields(body)["detail"]);
+  if (specversion !== "1.0") return undefined;
+  const { messageId, result, paymentIntentId, amount, currency } = fieldsOf(data);
   if (!isText(source) || !isText(id) || !isText(messageId) || !isText(result)) return undefined;
   if (!Number.isSafeInteger(revision)) return undefined;
   const said = [revision, messageId, result, paymentIntentId, amount, currency];
@@ -45,18 +43,4 @@ export function readPaymentOutcome(body: string): PaymentOutcome | undefined {
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= 512;
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-function objectOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : undefined;
 }

@@ -2,6 +2,9 @@
 // again. An event may be late, out of order, doubled or of another API version.
 // https://docs.stripe.com/api/events/object
 
+import { fieldsOf, parseFields } from "../message/fields.ts";
+import type { Fields } from "../message/fields.ts";
+
 export type StripeEvent = { eventId: string; type: string; livemode: boolean } & Subject;
 
 /** What an event is about. The PaymentIntent is to be retrieved. */
@@ -26,22 +29,19 @@ const PAYMENT_TYPES: ReadonlySet<string> = new Set([
  * Stripe's EventBridge destination. Undefined when it is neither.
  */
 export function readStripeEvent(body: string): StripeEvent | undefined {
-  const message = parse(body);
-  const event = message?.["object"] === "event" ? message : objectOf(message?.["detail"]);
-  if (event?.["object"] !== "event") return undefined;
-  const { id, type, livemode, account } = event;
+  const message = parseFields(body);
+  const event = message["object"] === "event" ? message : fieldsOf(message["detail"]);
+  if (event["object"] !== "event") return undefined;
+  const { id, type, livemode, account, data } = event;
   if (!isId(id) || typeof type !== "string" || typeof livemode !== "boolean") return undefined;
 
   const known = { eventId: id, type: type.slice(0, MAX_ID), livemode };
-  const object = objectOf(objectOf(event["data"])?.["object"]);
   // A connected account's event names it; its payments are not the platform's.
-  if (account !== undefined || !object) return { ...known, about: "other" };
-  return { ...known, ...subjectOf(type, object) };
+  if (account !== undefined) return { ...known, about: "other" };
+  return { ...known, ...subjectOf(type, fieldsOf(fieldsOf(data)["object"])) };
 }
 
-type Fields = { readonly [name: string]: unknown };
-function subjectOf(type: string, object: Fields): Subject {
-  const { id, payment_intent: intent } = object;
+function subjectOf(type: string, { id, payment_intent: intent }: Fields): Subject {
   if (PAYMENT_TYPES.has(type) && isId(id)) return { about: "payment", paymentIntentId: id };
   if (!isId(id) || !isId(intent)) return { about: "other" };
   switch (type) {
@@ -61,18 +61,4 @@ const MAX_ID = 255;
 /** Ids go into a URL and into the log: letters, digits and underscores, as all of Stripe's. */
 function isId(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_ID && /^\w+$/.test(value);
-}
-
-function parse(body: string): Fields | undefined {
-  try {
-    return objectOf(JSON.parse(body));
-  } catch {
-    return undefined;
-  }
-}
-
-function objectOf(value: unknown): Fields | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : undefined;
 }

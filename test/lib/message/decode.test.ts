@@ -86,6 +86,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["id", "message_id", { id: undefined }],
   ["id", "message_id", { id: "x".repeat(256) }],
   ["id", "message_id", { id: "order\u007f" }],
+  ["id", "message_id", { id: " order" }],
   ["id", "message_id", { id: 1001 }],
   ["createdAt", "sender_time", { createdAt: undefined }],
   ["createdAt", "sender_time", { createdAt: "2026-02-30T00:00:00Z" }],
@@ -182,6 +183,15 @@ const broken: [field: string, rule: Rule, change: object][] = [
       },
     },
   ],
+  [
+    `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(17)}`,
+    "card_number",
+    {
+      ["a".repeat(60)]: {
+        ["b".repeat(60)]: { ["c".repeat(60)]: { ["d".repeat(17)]: "4242424242424242" } },
+      },
+    },
+  ],
   ["extra", "card_number", { extra: ["4242424242424242"] }],
   ["extra.pan", "card_number", { extra: { pan: 4242424242424242 } }],
   ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
@@ -257,12 +267,14 @@ test.each<[field: string, rule: Rule, body: object]>([
   ["data.amount", "required", { ...CLOUD_EVENT, data: {} }],
   ["job", "job", { ...BABEL_QUEUE, job: "" }],
   ["job", "job", { ...BABEL_QUEUE, job: " \t\n\v\f\r" }],
+  ["job", "job", { ...BABEL_QUEUE, job: `${" ".repeat(1_000)}V` }],
   ["meta.schema_version", "schema_version", { ...BABEL_QUEUE, meta: {} }],
   ["meta.id", "message_id", { ...BABEL_QUEUE, meta: { ...META, id: "" } }],
   ["meta.created_at", "sender_time", { ...BABEL_QUEUE, meta: { ...META, created_at: "now" } }],
   ["data.amount", "required", { ...BABEL_QUEUE, data: {} }],
   ["detail.id", "message_id", { "detail-type": "x", detail: { ...PLAIN, id: "" } }],
   ["Message.id", "message_id", sns({ ...PLAIN, id: "" })],
+  ["Message.id", "message_id", sns({ ...CLOUD_EVENT, id: "" })],
   ["Message.detail.data.amount", "required", sns(eventBridge({ ...CLOUD_EVENT, data: {} }))],
   ["detail.detail.detail.detail", "wrapping", wrapped(eventBridge, 4)],
   ["Message.Message.Message.Message", "wrapping", wrapped(sns, 4)],
@@ -280,15 +292,8 @@ function wrapped(wrap: (message: object) => object, layers: number): object {
   return Array.from({ length: layers }).reduce<object>(wrap, PLAIN);
 }
 
-test("a job of one letter is a job", () => {
-  expect(decode({ ...BABEL_QUEUE, job: "V" })).toMatchObject({ kind: "message" });
-});
-
-test("a job of a thousand blanks and a letter is none, and one of two thousand letters is one", () => {
-  expect(decode({ ...BABEL_QUEUE, job: `${" ".repeat(1_000)}V` })).toMatchObject({
-    violation: { field: "job", rule: "job" },
-  });
-  expect(decode({ ...BABEL_QUEUE, job: "V".repeat(2_000) })).toMatchObject({ kind: "message" });
+test.each(["V", "V".repeat(2_000)])("a job is read, however long its name is", (job) => {
+  expect(decode({ ...BABEL_QUEUE, job })).toMatchObject({ kind: "message" });
 });
 
 test.each(["2", "1.0", "one", "1".repeat(2_000)])(
@@ -333,36 +338,29 @@ test("a violation is one sentence that names the field and the rule", () => {
   for (const sentence of Object.values(RULES)) expect(sentence).not.toMatch(/\.$|\. /);
 });
 
-test.each([
-  ["id", "id holds what looks like a card number; use a UUID instead."],
-  ["meta.id", "meta.id holds what looks like a card number; use a UUID instead."],
-  ["detail.id", "detail.id holds what looks like a card number; use a UUID instead."],
-  ["Message.meta.id", "Message.meta.id holds what looks like a card number; use a UUID instead."],
-  ["idea", "idea holds what looks like a card number; send a PaymentMethod id instead."],
-  [
-    "metadata.id",
-    "metadata.id holds what looks like a card number; send a PaymentMethod id instead.",
-  ],
-  [
-    "metadata.card",
-    "metadata.card holds what looks like a card number; send a PaymentMethod id instead.",
-  ],
-])("a card number in %s is invalid, with what to send in its place", (field, sentence) => {
-  expect(explainViolation({ field, rule: "card_number" })).toBe(sentence);
-});
+const UUID = "holds what looks like a card number; use a UUID instead.";
+const PAYMENT_METHOD = "holds what looks like a card number; send a PaymentMethod id instead.";
 
-test.each([
-  ["time", "time must be the sender's time, such as 2026-11-29T12:00:00Z."],
+test.each<[field: string, rule: Rule, sentence: string]>([
+  ["id", "card_number", UUID],
+  ["meta.id", "card_number", UUID],
+  ["detail.id", "card_number", UUID],
+  ["Message.meta.id", "card_number", UUID],
+  ["idea", "card_number", PAYMENT_METHOD],
+  ["metadata.id", "card_number", PAYMENT_METHOD],
+  ["metadata.card", "card_number", PAYMENT_METHOD],
+  ["id", "required", "is required."],
+  ["time", "sender_time", "must be the sender's time, such as 2026-11-29T12:00:00Z."],
   [
     "detail.meta.created_at",
-    "detail.meta.created_at must be the sender's time in ms since 1970, such as 1795953600000.",
+    "sender_time",
+    "must be the sender's time in ms since 1970, such as 1795953600000.",
   ],
-])("a sender's time in %s that cannot be read is invalid, with one that can", (field, sentence) => {
-  expect(explainViolation({ field, rule: "sender_time" })).toBe(sentence);
-});
-
-test("a time that can be read is not said to be unreadable", () => {
-  expect(explainViolation({ field: "meta.created_at", rule: "sender_time_ahead" })).toBe(
-    "meta.created_at is further ahead of this worker's clock than a sender's clock may be: set the sender's clock, then redrive.",
-  );
+  [
+    "meta.created_at",
+    "sender_time_ahead",
+    "is further ahead of this worker's clock than a sender's clock may be: set the sender's clock, then redrive.",
+  ],
+])("%s, which breaks %s, is told what to send in its place", (field, rule, sentence) => {
+  expect(explainViolation({ field, rule })).toBe(`${field} ${sentence}`);
 });

@@ -56,7 +56,7 @@ test.each([
   JSON.stringify(EVENT), // not what EventBridge sends
   JSON.stringify({ detail: { ...EVENT, specversion: "2.0" } }),
   JSON.stringify({ detail: { ...EVENT, id: "" } }),
-  JSON.stringify({ detail: { ...EVENT, source: 7 } }),
+  JSON.stringify({ detail: { ...EVENT, source: ["shop"] } }),
   JSON.stringify({ detail: { ...EVENT, revision: "1" } }),
   JSON.stringify({ detail: { ...EVENT, data: { ...DATA, messageId: "x".repeat(513) } } }),
   JSON.stringify({ detail: { ...EVENT, data: [] } }),

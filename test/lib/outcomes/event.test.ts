@@ -39,9 +39,18 @@ test("a decline carries its codes", () => {
     ...RECORD,
     outcome: { result: "declined", code: "card_declined", declineCode: "insufficient_funds" },
   } as const;
-  expect(outcomeEvent(declined, SOURCE)).toMatchObject({
+  const { type, data } = outcomeEvent(declined, SOURCE);
+
+  expect({ type, data }).toStrictEqual({
     type: "payment.declined",
-    data: { result: "declined", code: "card_declined", declineCode: "insufficient_funds" },
+    data: {
+      messageId: "order-1001",
+      result: "declined",
+      amount: 1250,
+      currency: "eur",
+      code: "card_declined",
+      declineCode: "insufficient_funds",
+    },
   });
 });
 

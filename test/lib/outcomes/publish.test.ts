@@ -162,25 +162,32 @@ test("when the bus does not answer, every event of that call counts as not publi
 });
 
 test("an answer with too few entries leaves the rest unpublished", async () => {
-  const { decisions, checkpoint } = await publish(
+  const { decisions, checkpoint, results } = await publish(
     [completed("1", "a"), completed("2", "b")],
     [undefined],
   );
   expect(decisions).toEqual(["published", "failed"]);
+  expect(results[1]).toMatchObject({ code: "NoEntry" });
   expect(checkpoint).toBe("2");
 });
 
-test("a record that cannot become an event fails alone, and the others go out", async () => {
-  const poison: RecordChange = {
-    sequenceNumber: "2",
-    after: { messageId: "b", outcome: PAID, revision: 1, completedAt: Number.NaN },
-  };
-  const { calls, decisions, checkpoint } = await publish([
+test.each<[string, { messageId?: string }, object]>([
+  ["a time that is none", { messageId: "b" }, { outcome: PAID, completedAt: Number.NaN }],
+  ["no message id", {}, { outcome: PAID }],
+  ["no result", { messageId: "b" }, { outcome: {} }],
+])("a record with %s fails alone, and the others go out", async (_, known, said) => {
+  const poison: RecordChange = { sequenceNumber: "2", after: { ...known, ...said } };
+  const { calls, results, checkpoint } = await publish([
     completed("1", "a"),
     poison,
     completed("3", "c"),
   ]);
   expect(calls).toEqual([["a:1", "c:1"]]);
-  expect(decisions).toEqual(["published", "failed", "published"]);
+  expect(results[1]).toStrictEqual({
+    sequenceNumber: "2",
+    ...known,
+    decision: "failed",
+    code: "MalformedRecord",
+  });
   expect(checkpoint).toBe("2");
 });

@@ -37,6 +37,12 @@ test("an EventBridge envelope and the raw body read the same", () => {
   expect(read(envelope)).toMatchObject({ eventId: "evt_1", paymentIntentId: "pi_1" });
 });
 
+test("an id has at most 255 characters, and a type is cut there", () => {
+  const id = "p".repeat(255);
+  expect(read(event("payment_intent.succeeded", { id }))).toMatchObject({ paymentIntentId: id });
+  expect(read(event("t".repeat(256), {}))).toMatchObject({ type: "t".repeat(255) });
+});
+
 test("refunds and disputes name their PaymentIntent", () => {
   expect(read(event("charge.refunded", { id: "ch_1", payment_intent: "pi_1" }))).toStrictEqual({
     ...KNOWN,
@@ -70,6 +76,7 @@ test.each([
     event("payment_intent.succeeded", { id: "pi_1" }, { account: "acct_1" }),
   ],
   ["one without an object", event("payment_intent.succeeded", {}, { data: {} })],
+  ["one without data", event("payment_intent.succeeded", {}, { data: null })],
   ["an id that is a path", event("payment_intent.succeeded", { id: "../refunds" })],
   ["an id of 256 characters", event("payment_intent.succeeded", { id: "p".repeat(256) })],
 ])("%s is of no concern", (_, sent) => {
@@ -84,6 +91,7 @@ test.each([
   '{"object":"event"}',
   '{"object":"event","id":"evt 1","type":"a","livemode":false}',
   '{"object":"event","id":"evt_1","type":"a","livemode":"false"}',
+  '{"object":"event","id":"evt_1","type":7,"livemode":false}',
   '{"detail":{"object":"payment_intent","id":"pi_1"}}',
   '{"object":"v2.core.event","id":"evt_1","type":"a","livemode":true}',
 ])("%s is not an event of Stripe's", (body) => {
