@@ -102,10 +102,6 @@ function explain(canceled: Canceled, outcome: PaymentOutcome): Fulfilled {
   const passing = codes.find((code) => TRANSIENT.has(code));
   if (passing) return { decision: "transient", code: passing };
   if (codes[ORDER] === FAILED) return explainOrder(canceled[ORDER]?.item, outcome);
-  // Short again, or filled meanwhile: the next delivery sees the stock as it is.
-  if (codes[STOCK] === FAILED && onlyStockIsShort(canceled)) {
-    return { decision: "transient", code: "StockChanged" };
-  }
   return { decision: "bug", code: codes.find((code) => code !== "None") ?? "None" };
 }
 

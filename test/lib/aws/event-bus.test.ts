@@ -1,6 +1,6 @@
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { mockClient } from "aws-sdk-client-mock";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 
 import { eventBus } from "../../../lib/aws/event-bus.ts";
 import type { OutcomeEvent } from "../../../lib/outcomes/event.ts";
@@ -40,6 +40,14 @@ test("an event goes out as the detail, under its type and time", async () => {
   });
 });
 
+test("an event without a time goes out without one, which EventBridge then sets", async () => {
+  mock.on(PutEventsCommand).resolves({ Entries: [{ EventId: "1" }] });
+  await bus().publish([UNDATED], 1_000);
+  expect(mock.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries?.[0]).not.toHaveProperty(
+    "Time",
+  );
+});
+
 test("entries that failed in a 200 are distinguished from those that went out", async () => {
   mock.on(PutEventsCommand).resolves({
     FailedEntryCount: 2,
@@ -52,7 +60,16 @@ test("entries that failed in a 200 are distinguished from those that went out", 
   ]);
 });
 
-test("a bus that does not answer is an error, and so is one that is slow", async () => {
+test.each([
+  [1_000.9, 1_000],
+  [-5, 1],
+])("a bus that does not answer is an error, within %d ms", async (timeoutMs, within) => {
   mock.on(PutEventsCommand).rejects(new Error("down"));
-  await expect(bus().publish([EVENT], 1_000)).rejects.toThrow("down");
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  await expect(bus().publish([EVENT], timeoutMs)).rejects.toThrow("down");
+  expect(timeout.mock.calls).toEqual([[within]]);
+  expect(mock.commandCalls(PutEventsCommand)[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
+  ]);
 });

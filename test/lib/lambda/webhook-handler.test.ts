@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import type { LogLine } from "../../../lib/lambda/emf.ts";
 import { createWebhookHandler } from "../../../lib/lambda/webhook-handler.ts";
+import { webhookSecrets } from "../../../lib/stripe/webhook-secret.ts";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
 const SECRET = "whsec_current";
@@ -112,15 +113,21 @@ test("a flood of forged requests asks for the secret once a minute", async () =>
   expect(asked()).toBe(3);
 });
 
-test.each(["", "sk_test_1", "whsec_a,whsec_b,whsec_c", "whsec_ current"])(
-  "a stored secret that is none (%j) accepts nothing, and is not logged",
-  async (stored) => {
-    const { status, sent, lines } = prepare({ stored: [stored] });
-    expect(await status(signed(SECRET))).toBe(500);
-    expect(sent).toEqual([]);
-    expect(lines).toMatchObject([{ level: "ERROR", code: "NoWebhookSecret" }]);
-  },
-);
+test.each([
+  "",
+  "sk_test_1",
+  "whsec_a,whsec_b,whsec_c",
+  "whsec_ current",
+  `${SECRET},sk_test_1`,
+  `secret ${SECRET}`,
+  `${SECRET} x`,
+])("a stored secret that is none (%j) accepts nothing, and is not logged", async (stored) => {
+  const { status, sent, lines } = prepare({ stored: [stored] });
+  expect(await status(signed(SECRET))).toBe(500);
+  expect(sent).toEqual([]);
+  expect(lines).toMatchObject([{ level: "ERROR", code: "NoWebhookSecret" }]);
+  expect(() => webhookSecrets(stored)).toThrow("The secret is not a Stripe signing secret: store");
+});
 
 test("a secret that was pasted with a line break is good", async () => {
   const { status } = prepare({ stored: [` ${SECRET}\n`] });

@@ -95,6 +95,11 @@ test.each<[string, Canceled, object]>([
     { decision: "conflict", reason: "the order is over 1200 eur, the payment over 1250 eur" },
   ],
   [
+    "an order in another currency",
+    [NONE, { ...CHECK, item: { status: "pending", amount: 1250, currency: "usd" } }],
+    { decision: "conflict", reason: "the order is over 1250 usd, the payment over 1250 eur" },
+  ],
+  [
     "an order that changed since it was read",
     [NONE, { ...CHECK, item: { status: "pending", amount: 1250, currency: "eur", quantity: 3 } }],
     { decision: "transient", code: "OrderChanged" },
@@ -128,11 +133,34 @@ test("an older event of a paid order changes nothing", async () => {
   expect(result).toEqual({ decision: "superseded" });
 });
 
-test("an event without an order, an amount or a sound quantity touches nothing", async () => {
-  const { amount: _, ...unpriced } = PAID;
+test("an event without an order touches nothing", async () => {
   expect(await fulfill(PAID, { find: async () => undefined, apply: async () => [] })).toEqual({
     decision: "unknown_order",
   });
-  expect((await run(unpriced)).applied).toEqual([]);
-  expect((await run(PAID, [], { ...ORDER, quantity: -2 })).applied).toEqual([]);
+});
+
+test.each([{ amount: undefined }, { currency: undefined }])(
+  "an event with %j ships nothing, and can still say that nothing was paid",
+  async (unpriced) => {
+    const outcome = { ...PAID, ...unpriced } as unknown as PaymentOutcome;
+    expect(await run(outcome)).toEqual({
+      result: { decision: "conflict", reason: "the event does not say what was paid" },
+      applied: [],
+    });
+    expect((await run({ ...outcome, result: "failed" })).applied).toEqual(["unpaid"]);
+  },
+);
+
+test.each([-2, 0, 1.5])("an order of %d is a conflict, and touches nothing", async (quantity) => {
+  expect(await run(PAID, [], { ...ORDER, quantity })).toEqual({
+    result: { decision: "conflict", reason: "the order's quantity is not a positive integer" },
+    applied: [],
+  });
+});
+
+test("nothing is paid for an event that says it was not, whatever the reasons are", async () => {
+  expect(await run({ ...PAID, result: "failed" }, [[NONE, NONE]])).toEqual({
+    result: { decision: "bug", code: "None" },
+    applied: ["unpaid"],
+  });
 });

@@ -210,7 +210,7 @@ test("a delivery has its attributes, and the root of its X-Ray trace", async () 
     { name: "d", disposition, traceHeader: "Root=nonsense" },
   );
 
-  expect(deliveries[0]).toEqual({
+  expect(deliveries[0]).toStrictEqual({
     sqsMessageId: "sqs-a",
     receiptHandle: "handle-a",
     body: '{"kind":"acknowledge"}',

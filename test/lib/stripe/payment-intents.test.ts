@@ -35,7 +35,7 @@ test("a PaymentIntent's state has its outcome, if its status is one", () => {
     status: "succeeded",
     outcome: { result: "succeeded", paymentIntentId: "pi_1" },
   });
-  expect(stripeStateOf({ ...INTENT, status: "requires_capture" })).toEqual({
+  expect(stripeStateOf({ ...INTENT, status: "requires_capture" })).toStrictEqual({
     ...known,
     status: "requires_capture",
   });
