@@ -81,7 +81,10 @@ test.each<[string, string, number, Partial<WebhookRequest>]>([
     400,
     {
       headers: {
-        "stripe-signature": `t=${NOW / 1_000},${sign(BODY, SECRET, NOW + 301_000).split(",").toReversed().join()}`,
+        "stripe-signature": `t=${NOW / 1_000},${sign(BODY, SECRET, NOW + 301_000)
+          .split(",")
+          .toReversed()
+          .join()}`,
       },
     },
   ],
