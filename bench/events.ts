@@ -9,12 +9,6 @@ export function newBatch(size: number): SQSEvent {
   return { Records: Array.from({ length: size }, newRecord) };
 }
 
-/** A batch of `size` of which the first `duplicates` messages are those of `seen`. */
-export function mixedBatch(seen: SQSEvent, duplicates: number, size: number): SQSEvent {
-  const Records = [...seen.Records.slice(0, duplicates), ...newBatch(size - duplicates).Records];
-  return { Records };
-}
-
 function newRecord(): SQSRecord {
   minted += 1;
   const body = {
@@ -23,7 +17,7 @@ function newRecord(): SQSRecord {
     amount: 1200,
     currency: "eur",
     customer: "cus_PZb5n4QhUa7x1z",
-    paymentMethod: "pm_1QJ5t2LkdIwHu7ixQm8n3f",
+    paymentMethod: "pm_card_visa",
   };
   return {
     messageId: `00000000-0000-4000-8000-${String(minted).padStart(12, "0")}`,

@@ -1,54 +1,42 @@
-// How many requests a delivery costs, by kind.
-
-import { setTimeout as sleep } from "node:timers/promises";
+// What a delivery asks for. The same is asserted in test/functions/payment-worker.test.ts.
 
 import { newBatch } from "./events.ts";
-import { each, NONE } from "./rounds.ts";
-import type { Bench, PerVariant } from "./rounds.ts";
+import { exactly } from "./report.ts";
+import type { Section } from "./report.ts";
+import type { Counts } from "./servers.ts";
+import { AT_ONCE, BATCH, environment, MEMORY_MB } from "./settings.ts";
+import type { Bench } from "./settings.ts";
+import { VARIANTS } from "./variants.ts";
+import type { Variant } from "./variants.ts";
 import { startWorker } from "./worker.ts";
-import type { Worker } from "./worker.ts";
 
-export type Requests = Record<"first" | "duplicate" | "takeover", Record<string, number>>;
+type Counted = Partial<Record<Variant, string>>;
 
-const SHORT_TIMEOUTS = {
-  STRIPE_TIMEOUT_SECONDS: "0.5",
-  CALL_TIMEOUT_SECONDS: "0.2",
-  DEADLINE_RESERVE_SECONDS: "0.1",
-  CLOCK_SKEW_SECONDS: "0.1",
-};
-const SHORT_INVOCATION_MS = 1_500;
-
-/** Requests by kind for one delivery. A takeover follows a worker that was killed in its charge. */
-export async function countRequests({
-  servers,
-  bundles,
-  env,
-}: Bench): Promise<PerVariant<Requests>> {
-  return each(async (variant) => {
-    const start = () =>
-      startWorker(bundles[variant].path, { ...env, ...SHORT_TIMEOUTS }, SHORT_INVOCATION_MS);
-    const count = async (worker: Worker, message: ReturnType<typeof newBatch>) => {
-      await servers.set(NONE);
-      await worker.invoke(message);
-      return (await servers.counts()).requests;
-    };
-    const worker = await start();
+export async function countRequests({ servers, bundles }: Bench): Promise<Section> {
+  await servers.setLatency(AT_ONCE);
+  const first: Counted = {};
+  const duplicate: Counted = {};
+  const connections: Counted = {};
+  for (const variant of VARIANTS) {
+    const env = environment(servers.addresses, MEMORY_MB);
+    const worker = await startWorker(bundles.variants[variant].path, env);
+    await worker.invoke(newBatch(BATCH));
     const message = newBatch(1);
-    const first = await count(worker, message);
-    const duplicate = await count(worker, message);
+    first[variant] = requests(await servers.during(() => worker.invoke(message)));
+    duplicate[variant] = requests(await servers.during(() => worker.invoke(message)));
+    const { opened } = await servers.during(() => worker.invoke(newBatch(BATCH)));
+    connections[variant] = String(opened);
     await worker.kill();
-
-    const victim = await start();
-    const interrupted = newBatch(1);
-    await servers.set(NONE, { silent: true });
-    const dying = victim.invoke(interrupted).catch(() => undefined);
-    while (!(await servers.counts()).requests["Stripe POST"]) await sleep(5);
-    await victim.kill();
-    await dying;
-    await sleep(SHORT_INVOCATION_MS + 500); // until the claim has expired
-    const next = await start();
-    const takeover = await count(next, interrupted);
-    await next.kill();
-    return { first, duplicate, takeover };
-  });
+  }
+  const rows = [
+    { figure: "requests of a first delivery, table + Stripe", target: "2 + 1", seen: first },
+    { figure: "requests of a duplicate", target: "1 + 0", seen: duplicate },
+    { figure: "connections that a warm batch of ten opens", target: "0", seen: connections },
+  ];
+  return {
+    comparisons: rows.map(({ figure, target, seen }) => exactly(figure, target, seen.worker)),
+    figures: rows,
+  };
 }
+
+const requests = ({ table, stripe }: Counts) => `${table} + ${stripe}`;

@@ -1,81 +1,104 @@
-// Batches in workers that have run many before.
+// CPU per message in processes that have run many batches before. Two processes of the same code
+// differ by a few percent, however long each runs: so a process is one sample.
 
-import { mixedBatch, newBatch } from "./events.ts";
-import { BATCH, DUPLICATES, each, NONE, REAL, takeTurns, WARM_ROUNDS, WARM_UP } from "./rounds.ts";
-import type { Bench, PerVariant } from "./rounds.ts";
-import type { Latency, Servers } from "./servers.ts";
-import { summarise } from "./statistics.ts";
-import type { Summary } from "./statistics.ts";
-import { VARIANTS } from "./variants.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { startProgress } from "../cli/terminal/progress.ts";
+import { newBatch } from "./events.ts";
+import { ratio, withInterval } from "./report.ts";
+import type { Section } from "./report.ts";
+import {
+  AT_ONCE,
+  BATCH,
+  BATCHES,
+  environment,
+  MEMORY_MB,
+  REAL,
+  WARM_ROUNDS,
+  WARM_UP,
+} from "./settings.ts";
+import type { Bench } from "./settings.ts";
+import { average, meanOf, ratioOf } from "./statistics.ts";
+import type { Variant } from "./variants.ts";
 import { startWorker } from "./worker.ts";
 import type { Worker } from "./worker.ts";
 
-export type Warm = {
-  wallMs: Summary;
-  cpuMsPerMessage: Summary;
-  /** The same when the servers answer at once: what is left is the variant's own work. */
-  overheadMs: Summary;
-  overheadCpuMsPerMessage: Summary;
-  /** Opened in all measured batches together. */
-  newConnections: number;
-  peakMb: number;
-  /** Messages a second of one worker, by the number of duplicates in a batch. */
-  throughput: Record<number, number>;
-};
+type Sample = { cpuMs: number; peakMb: number };
+type Samples = { name: string; cpuMs: number[]; peakMb: number[] };
 
-export async function measureWarm({ servers, bundles, env }: Bench): Promise<PerVariant<Warm>> {
-  const workers = await each((variant) => startWorker(bundles[variant].path, env));
-  await servers.set(NONE);
-  for (let i = 0; i < WARM_UP; i++) {
-    await takeTurns(i, async (variant) => void (await workers[variant].invoke(newBatch(BATCH))));
+/** The worker twice: how far it is from itself is how far off the other ratios may be. */
+const MEASURED: readonly (readonly [name: string, variant: Variant])[] = [
+  ["worker", "worker"],
+  ["the worker again", "worker"],
+  ["Powertools", "Powertools"],
+  ["Powertools, every lever", "Powertools, every lever"],
+  ["floor", "floor"],
+];
+
+export async function measureWarm(bench: Bench): Promise<Section> {
+  const progress = startProgress("warm batches", WARM_ROUNDS * (WARM_UP + 1));
+  const samples = MEASURED.map(([name]): Samples => ({ name, cpuMs: [], peakMb: [] }));
+  for (let round = 0; round < WARM_ROUNDS; round++) {
+    const measured = await runRound(bench, () => progress.advance());
+    for (const [index, { cpuMs, peakMb }] of measured.entries()) {
+      samples[index]?.cpuMs.push(cpuMs);
+      samples[index]?.peakMb.push(peakMb);
+    }
   }
-  const overhead = await batches(workers, servers, NONE);
-  const real = await batches(workers, servers, REAL);
-  const throughput = await each((variant) => messagesPerSecond(workers[variant]));
-  for (const variant of VARIANTS) await workers[variant].kill();
-  return each((variant) => ({
-    wallMs: summarise(real[variant].wall, WARM_ROUNDS),
-    cpuMsPerMessage: summarise(real[variant].cpu, WARM_ROUNDS),
-    overheadMs: summarise(overhead[variant].wall, WARM_ROUNDS),
-    overheadCpuMsPerMessage: summarise(overhead[variant].cpu, WARM_ROUNDS),
-    newConnections: real[variant].connections,
-    peakMb: real[variant].peakMb,
-    throughput: throughput[variant],
-  }));
+  progress.done();
+  return sectionOf(samples);
 }
 
-async function batches(workers: PerVariant<Worker>, servers: Servers, latency: Latency) {
-  const samples = await each(() => ({
-    wall: [] as number[],
-    cpu: [] as number[],
-    connections: 0,
-    peakMb: 0,
-  }));
-  for (let round = 0; round < WARM_ROUNDS; round++) {
-    await takeTurns(round, async (variant) => {
-      await servers.set(latency);
-      const { wallMs, cpuMs, peakMb } = await workers[variant].invoke(newBatch(BATCH));
-      const sample = samples[variant];
-      sample.wall.push(wallMs);
-      sample.cpu.push(cpuMs / BATCH);
-      sample.peakMb = peakMb;
-      sample.connections += (await servers.counts()).connections;
-    });
+/** A process of each, all in the same seconds, so that what disturbs one disturbs them all. */
+async function runRound({ servers, bundles }: Bench, advance: () => void): Promise<Sample[]> {
+  const env = environment(servers.addresses, MEMORY_MB);
+  const workers: Worker[] = [];
+  for (const [, variant] of MEASURED) {
+    workers.push(await startWorker(bundles.variants[variant].path, env));
   }
+  await servers.setLatency(AT_ONCE);
+  for (let i = 0; i < WARM_UP; i++) {
+    await Promise.all(workers.map((worker) => worker.invoke(newBatch(BATCH))));
+    advance();
+  }
+  await servers.setLatency(REAL);
+  const samples = await Promise.all(workers.map(measure));
+  advance();
+  await Promise.all(workers.map((worker) => worker.kill()));
   return samples;
 }
 
-async function messagesPerSecond(worker: Worker): Promise<Record<number, number>> {
-  const seen = newBatch(BATCH);
-  await worker.invoke(seen);
-  const rates: Record<number, number> = {};
-  for (const duplicates of DUPLICATES) {
-    let wall = 0;
-    for (let i = 0; i < WARM_ROUNDS / 4; i++) {
-      const { wallMs } = await worker.invoke(mixedBatch(seen, duplicates, BATCH));
-      wall += wallMs;
-    }
-    rates[duplicates] = ((WARM_ROUNDS / 4) * BATCH * 1_000) / wall;
+/** They wait most of the time: each begins in a wait of the others. */
+async function measure(worker: Worker, index: number): Promise<Sample> {
+  await sleep((index * (REAL.table * 2 + REAL.stripe)) / MEASURED.length);
+  let cpuMs = 0;
+  let peakMb = 0;
+  for (let i = 0; i < BATCHES; i++) {
+    const done = await worker.invoke(newBatch(BATCH));
+    cpuMs += done.cpuMs / (BATCHES * BATCH);
+    peakMb = done.peakMb;
   }
-  return rates;
+  return { cpuMs, peakMb };
+}
+
+function sectionOf(samples: readonly Samples[]): Section {
+  const cpuOf = (wanted: string) => samples.find(({ name }) => name === wanted)?.cpuMs ?? [];
+  const beside = (other: string, target?: number) =>
+    ratio(`CPU per message × ${other}`, ratioOf(cpuOf("worker"), cpuOf(other)), target);
+  const figure = (name: string, show: (seen: Samples) => string) => ({
+    figure: name,
+    seen: Object.fromEntries(samples.map((seen) => [seen.name, show(seen)])),
+  });
+  return {
+    comparisons: [
+      beside("floor", 4.1),
+      beside("Powertools", 0.92),
+      beside("Powertools, every lever"),
+      beside("the worker again"),
+    ],
+    figures: [
+      figure("CPU per message, warm, ms", ({ cpuMs }) => withInterval(meanOf(cpuMs), 2)),
+      figure("peak memory, MB", ({ peakMb }) => average(peakMb).toFixed(0)),
+    ],
+  };
 }

@@ -4,7 +4,13 @@ import { fork } from "node:child_process";
 
 import type { SQSEvent } from "aws-lambda";
 
-export type Batch = { wallMs: number; cpuMs: number; peakMb: number };
+export type Batch = {
+  wallMs: number;
+  cpuMs: number;
+  /** Since the process started. */
+  totalCpuMs: number;
+  peakMb: number;
+};
 
 type Report =
   | { kind: "ready"; readyMs: number }
@@ -23,11 +29,7 @@ export type Worker = {
 const REMAINING_MS = 60_000;
 
 /** Starts a worker and waits until it is ready. */
-export async function startWorker(
-  bundle: string,
-  env: Record<string, string>,
-  remainingMs = REMAINING_MS,
-): Promise<Worker> {
+export async function startWorker(bundle: string, env: Record<string, string>): Promise<Worker> {
   const child = fork(new URL("./host.cjs", import.meta.url), [bundle], {
     env,
     execArgv: [],
@@ -50,7 +52,7 @@ export async function startWorker(
     pid: child.pid ?? 0,
     readyMs: ready.readyMs,
     async invoke(event) {
-      child.send({ event, remainingMs });
+      child.send({ event, remainingMs: REMAINING_MS });
       const done = await report();
       if (done.kind !== "done" || done.failures.length > 0) {
         throw new Error(`The batch failed: ${JSON.stringify(done)}`);

@@ -42,12 +42,13 @@ export async function startAwsJsonServer<
   Details extends object,
   Own extends { kind: string } = never,
 >(options: Options<Details, Own>): Promise<AwsJsonServer<Details, Own>> {
-  const { port, host, now, about, describe, answer, onEnd = () => {} } = options;
+  const { port, host, tls, now, about, describe, answer, onEnd = () => {} } = options;
   const log: Seen<Details>[] = [];
 
   const server = await startHttpServer<Seen<Details>, Refuse | Own>({
     port,
     host,
+    tls,
     about,
     onEnd,
     phaseOfOwn: (fault): Phase => (isRefuse(fault) ? "arriving" : "received"),

@@ -3,6 +3,7 @@
 
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,6 +29,8 @@ export type Listening = {
   port?: number | undefined;
   /** Another address to listen on, at the same port: a bridge that containers reach this machine by. */
   host?: string | undefined;
+  /** The identity of a server that speaks TLS, as AWS and Stripe do. */
+  tls?: { cert: Buffer; key: Buffer } | undefined;
 };
 
 type Options<Seen, Own> = Listening & {
@@ -89,7 +92,7 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
 
   const servers: Server[] = [];
   async function listen(port: number, host: string): Promise<number> {
-    const server = createServer(listener);
+    const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     server.on("connection", () => (connections += 1));
     await new Promise<void>((resolve, reject) => {
@@ -114,7 +117,7 @@ export async function startHttpServer<Seen extends object, Own extends { kind: s
   }
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${options.tls ? "https" : "http"}://127.0.0.1:${port}`,
     port,
     faults: armed,
     connections: () => connections,

@@ -25,22 +25,19 @@ export async function build(): Promise<Record<string, number>> {
   const files = await readdir(join(ROOT, "functions"));
   const names = files.filter((file) => file.endsWith(".ts")).map((file) => basename(file, ".ts"));
   return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await buildFunction(name)] as const)),
+    await Promise.all(
+      names.map(async (name) => {
+        const bytes = await bundleFunction(`functions/${name}.ts`, `dist/${name}`, LEAVE_OUT);
+        return [name, bytes] as const;
+      }),
+    ),
   );
 }
 
-async function buildFunction(name: string): Promise<number> {
-  const entryPoint = `functions/${name}.ts`;
-  const bytes = await bundleFunction(entryPoint, `dist/${name}`, LEAVE_OUT);
-  const init = join(ROOT, "dist", name, "init.mjs");
-  const warmsUp = /^export (?:async )?(?:function|const) warmUp\b/m.test(
-    await readFile(join(ROOT, entryPoint), "utf8"),
-  );
-  await (warmsUp ? replaceFile(init, INIT) : rm(init, { force: true }));
-  return bytes;
-}
-
-/** Bundles one Lambda function as `index.js` in `folder` and returns its size in bytes. */
+/**
+ * Bundles one Lambda function as `index.js` in `folder`, with an `init.mjs` for one that warms up, and
+ * returns the size of `index.js` in bytes.
+ */
 export async function bundleFunction(
   entryPoint: string,
   folder: string,
@@ -69,6 +66,11 @@ export async function bundleFunction(
   for (const { path, contents } of outputFiles) await replaceFile(path, contents);
   // The project is a module; the bundle is not.
   await replaceFile(join(ROOT, folder, "package.json"), '{"type":"commonjs"}\n');
+  const init = join(ROOT, folder, "init.mjs");
+  const warmsUp = /^export (?:async )?(?:function|const) warmUp\b/m.test(
+    await readFile(join(ROOT, entryPoint), "utf8"),
+  );
+  await (warmsUp ? replaceFile(init, INIT) : rm(init, { force: true }));
   const output = outputFiles.find(({ path }) => path.endsWith("index.js"));
   if (!output) throw new Error(`Bug! esbuild made no ${folder}/index.js.`);
   return output.contents.byteLength;

@@ -95,6 +95,7 @@ export async function startStripe(
   const server = await startHttpServer<RequestRecord, OwnFault>({
     port: options.port,
     host: options.host,
+    tls: options.tls,
     about:
       "Stripe on this machine, in test mode. List the PaymentIntents: curl -u sk_test_local: URL/v1/payment_intents",
     phaseOfOwn,

@@ -1,9 +1,7 @@
 // What Lambda loads: init.mjs, which warms up before it hands the handler over.
 
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -18,23 +16,12 @@ const NOWHERE = "http://127.0.0.1:9";
 
 const TLS = new URL("../fixtures/tls/", import.meta.url);
 
-/** A server that speaks TLS, and may not be asked anything. */
-async function listenTls() {
-  const [cert, key] = await Promise.all(
-    ["certificate.pem", "key.pem"].map((name) => readFile(new URL(name, TLS))),
-  );
-  let handshakes = 0;
-  const server = createServer({ cert, key }, () => {
-    throw new Error("There was a request.");
+async function startServers(tls?: { cert: Buffer; key: Buffer }) {
+  const [table, stripe] = await Promise.all([startTable({ tls }), startStripe({ tls })]);
+  onTestFinished(async () => {
+    await Promise.all([table.stop(), stripe.stop()]);
   });
-  server.on("secureConnection", () => (handshakes += 1));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}`, handshakes: () => handshakes };
+  return { table, stripe };
 }
 
 /** Loads init.mjs in a process of its own, and answers with what that wrote. */
@@ -60,10 +47,7 @@ async function load(env: Record<string, string>): Promise<string[]> {
 }
 
 test("warming up asks nothing of the table or of Stripe, and writes nothing", async () => {
-  const [table, stripe] = await Promise.all([startTable(), startStripe()]);
-  onTestFinished(async () => {
-    await Promise.all([table.stop(), stripe.stop()]);
-  });
+  const { table, stripe } = await startServers();
 
   const written = await load({
     STRIPE_API_KEY: "sk_test_local",
@@ -77,7 +61,10 @@ test("warming up asks nothing of the table or of Stripe, and writes nothing", as
 });
 
 test("connections that take a TLS handshake are opened, one for each message of a batch", async () => {
-  const [table, stripe] = await Promise.all([listenTls(), listenTls()]);
+  const { table, stripe } = await startServers({
+    cert: readFileSync(new URL("certificate.pem", TLS)),
+    key: readFileSync(new URL("key.pem", TLS)),
+  });
 
   const written = await load({
     STRIPE_API_KEY: "sk_test_local",
@@ -88,7 +75,8 @@ test("connections that take a TLS handshake are opened, one for each message of 
   });
 
   expect(written).toEqual(["function"]);
-  expect([table.handshakes(), stripe.handshakes()]).toEqual([3, 3]);
+  expect([table.connections(), stripe.connections()]).toEqual([3, 3]);
+  expect([...table.requests(), ...stripe.ledger.requests()]).toEqual([]);
 });
 
 test("a network that is down does not keep the worker from starting", async () => {

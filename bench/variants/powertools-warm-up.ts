@@ -1,0 +1,42 @@
+// Powertools with the warm-up of the worker: connections that are opened, and a batch that is run, in
+// init. It needs nothing but options that Powertools, the SDK and stripe-node have.
+
+import type { Agent } from "node:https";
+
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+
+import { httpsConnections } from "../../lib/lambda/connections.ts";
+import { warmUpPayments } from "../../lib/lambda/payment-warm-up.ts";
+import { createWarmUp } from "../../lib/lambda/warm-up.ts";
+import { createHandler, createStripe } from "./powertools-handler.ts";
+
+const WARN = (line: object) => console.warn(JSON.stringify(line));
+
+/** `createClient` makes the table's client, for the warm-up's stub at an endpoint of its own. */
+export function warmedUp(createClient: (httpsAgent: Agent, endpoint?: string) => DynamoDBClient) {
+  const { agent, open } = httpsConnections(Date.now);
+  const handler = createHandler({
+    awsSdkV3Client: createClient(agent),
+    stripe: createStripe(process.env["STRIPE_API_BASE"], { httpAgent: agent }),
+  });
+  const connect =
+    (address = "") =>
+    (timeoutMs: number) =>
+      open(new URL(address), Number(process.env["BATCH_SIZE"]), timeoutMs);
+  const warmUp = createWarmUp(
+    {
+      ...warmUpPayments(Date.now()),
+      compose: ({ href }) => {
+        const onStub = createHandler({
+          awsSdkV3Client: createClient(agent, href),
+          stripe: createStripe(href),
+          namespace: "WarmUp",
+        });
+        return (event, context) => onStub(event, context as Parameters<typeof onStub>[1]);
+      },
+    },
+    [connect(process.env["AWS_ENDPOINT_URL_DYNAMODB"]), connect(process.env["STRIPE_API_BASE"])],
+    WARN,
+  );
+  return { handler, warmUp };
+}
