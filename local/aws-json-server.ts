@@ -19,11 +19,13 @@ export type Seen<Details> = Details & {
 export type Refuse = { kind: "refuse"; status: number; code: string; message: string };
 
 export type AwsJsonServer<Details, Own = never> = HttpServer<Seen<Details>, Refuse | Own> & {
-  /** Every request so far, oldest first. */
+  /** The newest requests, oldest first; older ones are let go, so that a soak can run for hours. */
   requests: () => readonly Seen<Details>[];
-  /** How many requests there were of each operation. */
+  /** How many requests there were of each operation; exact. */
   counts: () => Record<string, number>;
 };
+
+const REQUESTS_KEPT = 10_000;
 
 type Options<Details, Own> = Listening & {
   /** What a browser at `/` reads. */
@@ -43,7 +45,8 @@ export async function startAwsJsonServer<
   Own extends { kind: string } = never,
 >(options: Options<Details, Own>): Promise<AwsJsonServer<Details, Own>> {
   const { port, host, tls, now, about, describe, answer, onEnd = () => {} } = options;
-  const log: Seen<Details>[] = [];
+  let log: Seen<Details>[] = [];
+  const counts: Record<string, number> = {};
 
   const server = await startHttpServer<Seen<Details>, Refuse | Own>({
     port,
@@ -60,7 +63,9 @@ export async function startAwsJsonServer<
       const { operation, input } = call;
       const details = describe(operation, input);
       const seen: Seen<Details> = { ...details, operation, atMs: now(), result: "pending" };
+      if (log.length >= 2 * REQUESTS_KEPT) log = log.slice(-REQUESTS_KEPT);
       log.push(seen);
+      counts[operation] = (counts[operation] ?? 0) + 1;
       return {
         seen,
         onFault: (kind) => {
@@ -83,11 +88,7 @@ export async function startAwsJsonServer<
   return {
     ...server,
     requests: () => log,
-    counts() {
-      const counts: Record<string, number> = {};
-      for (const { operation } of log) counts[operation] = (counts[operation] ?? 0) + 1;
-      return counts;
-    },
+    counts: () => ({ ...counts }),
   };
 }
 

@@ -21,6 +21,8 @@ export type Receipts = {
   answer: (queue: string | undefined, call: Call) => Promise<Reply>;
 };
 
+const KEPT = 50_000;
+
 export function createReceipts(fauxqs: Fauxqs): Receipts {
   const received = new Map<string, Received>();
   const find: Receipts["find"] = (queue, handle) => received.get(keyOf(queue, handle));
@@ -53,6 +55,9 @@ export function createReceipts(fauxqs: Fauxqs): Receipts {
   return {
     gaveOut(queue, message) {
       received.set(keyOf(queue, message.ReceiptHandle), message);
+      // The oldest is long past its visibility timeout.
+      const [oldest = ""] = received.size > KEPT ? received.keys() : [];
+      received.delete(oldest);
     },
     find,
     async answer(queue, call) {
