@@ -52,7 +52,12 @@ export async function startServers(
     keys: stripeKeys,
     onEnd: ({ status, ...request }) =>
       publish({ type: "Stripe request", ...request, result: String(status ?? "dropped") }),
-    onCharge: (charge) => publish({ type: "charged", ...charge }),
+    onCharge: (charge) =>
+      publish({
+        type: "charged",
+        ...charge,
+        nth: stripe.ledger.countsFor(charge.messageId ?? "").charges,
+      }),
     onSending: ({ type, ...sending }) =>
       publish({ ...sending, type: "webhook sent", eventType: type }),
   });
@@ -96,5 +101,10 @@ export async function startServers(
       after: NewImage && plainItem(NewImage),
     }),
   );
+  table.changes(ORDERS_TABLE).subscribe(({ eventName, dynamodb: { NewImage } }) => {
+    if (eventName === "INSERT" && NewImage) {
+      publish({ type: "order added", item: plainItem(NewImage) });
+    }
+  });
   return { tableName: TABLE_NAME, table, queue, stripe, bus };
 }

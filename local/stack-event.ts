@@ -27,7 +27,11 @@ type RecordEvent = {
   after: Record<string, unknown> | undefined;
 };
 
-type ChargeEvent = { type: "charged" } & Charge;
+/** A new item of the shop's table, as plain values. */
+type OrderEvent = { type: "order added"; item: Record<string, unknown> };
+
+/** `nth`: which charge of its message it is, from 1; 0 when it names none. */
+type ChargeEvent = { type: "charged"; nth: number } & Charge;
 
 /** An event that a bus took; `detail` is a CloudEvent, or one of Stripe's. */
 type BusEvent = { type: "event published"; busId: string; detailType: string; detail: unknown };
@@ -50,6 +54,7 @@ export type StackEvent =
   | QueueEvent
   | RequestEvent
   | RecordEvent
+  | OrderEvent
   | ChargeEvent
   | BusEvent
   | WebhookEvent

@@ -101,9 +101,10 @@ type Call = (method: "GET" | "POST", params: Record<string, string>) => Promise<
 
 function caller({ origin, hash }: URL): Call {
   return async (method, params) => {
-    const query = new URLSearchParams({ token: hash.slice(1), ...params });
+    const query = new URLSearchParams(params);
+    const headers = { "x-token": hash.slice(1) };
     try {
-      const response = await fetch(`${origin}/control?${query.toString()}`, { method });
+      const response = await fetch(`${origin}/control?${query.toString()}`, { method, headers });
       return (await response.json()) as Answer;
     } catch (error) {
       throw new UsageError(`The local stack at ${origin} does not answer.`, { cause: error });

@@ -1,8 +1,6 @@
 // npm start: every function with everything around it, on this machine, until Ctrl-C.
 import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { createControl } from "../local/control/control.ts";
-import { startPage } from "../local/page/server.ts";
 import { everyFunction } from "../local/parts.ts";
 import { LOCAL_WORKER } from "../local/payment-worker.ts";
 import { openShop } from "../local/shop.ts";
@@ -10,6 +8,7 @@ import { startStack } from "../local/stack.ts";
 import type { Stack } from "../local/stack.ts";
 import { build } from "./build.ts";
 import { follow } from "./follow.ts";
+import { openLivePage } from "./live-page.ts";
 import { startLocalAlarms } from "./local-alarms.ts";
 import { announceStack, claimFolder, releaseFolder, startLogFile } from "./running-stack.ts";
 import { bridgeAddress, startRelay } from "./sam/docker.ts";
@@ -71,11 +70,9 @@ async function run(
   let stopPage: (() => Promise<void>) | undefined;
   let stopAlarms: (() => void) | undefined;
   try {
-    const at = port === undefined ? {} : { port };
-    const control = createControl(stack);
     const alarms = startLocalAlarms(stack);
     stopAlarms = alarms.stop;
-    const page = await startPage(stack.feed, { ...at, control, alarms: alarms.states });
+    const page = await openLivePage(stack, { port, commands: true, alarms: alarms.states });
     stopPage = page.stop;
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);

@@ -1,5 +1,10 @@
 // A dead letter's body without its values, and in which fields it differs from the payment of its id.
+import type { Stripe } from "stripe";
+
+import type { PaymentMessage } from "../../lib/message/decode.ts";
+import { chargeParams } from "../../lib/payments/charge.ts";
 import type { ChargeParams } from "../../lib/payments/charge.ts";
+import { chargedParamsOf } from "../../lib/stripe/payment-intents.ts";
 
 const LONGEST = 4_000;
 
@@ -44,6 +49,12 @@ const FIELDS: Partial<Record<keyof ChargeParams, string>> = {
   statement_descriptor_suffix: "statementDescriptorSuffix",
   metadata: "metadata",
 };
+
+/** In which fields a message differs from the payment that Stripe has under its id. */
+export function describeDifference(message: PaymentMessage, charged: Stripe.PaymentIntent): string {
+  const fields = differingFields(chargeParams(message), chargedParamsOf(charged));
+  return fields.join(", ") || "in a paymentMethod that Stripe's test mode has replaced";
+}
 
 /** The message's fields that differ from what was charged, by name. */
 export function differingFields(message: ChargeParams, charged: ChargeParams): string[] {

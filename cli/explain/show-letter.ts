@@ -1,7 +1,5 @@
 // One dead letter for `payments dlq --show`.
 import { decodeMessage } from "../../lib/message/decode.ts";
-import { chargeParams } from "../../lib/payments/charge.ts";
-import { chargedParamsOf } from "../../lib/stripe/payment-intents.ts";
 import { readRecords } from "../clients/records.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import type { Target } from "../clients/target.ts";
@@ -9,7 +7,7 @@ import { nameOf } from "../queue/dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "../queue/dead-letters.ts";
 import type { Received } from "../queue/peek.ts";
 import { instant } from "../terminal/print.ts";
-import { differingFields, maskBody } from "./show-body.ts";
+import { describeDifference, maskBody } from "./show-body.ts";
 
 /** What an operator may see of a message: its values could be anything, so they are masked. */
 export async function detailsOf(
@@ -48,8 +46,7 @@ async function differenceOf(
   try {
     using access = await stripeFor(target, 1);
     const intent = await access.stripe.paymentIntents.retrieve(paymentIntentId);
-    const fields = differingFields(chargeParams(message), chargedParamsOf(intent));
-    return fields.join(", ") || "in a paymentMethod that Stripe's test mode has replaced";
+    return describeDifference(message, intent);
   } catch (error) {
     return `unknown: ${(error as Error).message}`;
   }

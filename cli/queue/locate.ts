@@ -8,7 +8,7 @@ import type { Depth } from "./peek.ts";
 
 /** What both queues hold; a side is absent when the target does not name its queue. */
 export type Queues = {
-  queue?: Depth;
+  queue?: Pick<Depth, "visible" | "inFlight" | "delayed">;
   /** `problem`: SQS did not allow it. */
   dead?: { letters: readonly DeadLetter[]; complete: boolean } | { problem: string };
 };

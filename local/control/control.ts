@@ -10,8 +10,8 @@ export type Control = {
   on: () => On[];
   /** @returns what was done, in a sentence. @throws ControlError that says what is wrong */
   start: (order: Order) => string;
-  /** Ends the switch of that name, or every one. Returns what was ended. */
-  end: (name?: string) => On[];
+  /** Ends the switches of that name, and with that argument, or every one. Returns what was ended. */
+  end: (name?: string, argument?: string) => On[];
 };
 
 type Started = { on: On; times: number; armed?: readonly ArmedFault[]; undo: () => void };
@@ -29,6 +29,10 @@ export function createControl(stack: Stack): Control {
           target !== "" || one === stack.worker ? one.kill(target || undefined, name) : [],
         );
     if (processes.has(Number(target))) process.kill(Number(target), name);
+    for (const pid of pids) {
+      const of = processes.get(pid) ?? "";
+      stack.feed.publish({ type: "environment signaled", function: of, pid, signal: name });
+    }
     return pids;
   };
 
@@ -47,8 +51,12 @@ export function createControl(stack: Stack): Control {
     stack.feed.publish({ type: "switched", on: on() });
   }
 
-  function end(name?: string): On[] {
-    const ended = started.filter((one) => name === undefined || one.on.name === name);
+  function end(name?: string, argument?: string): On[] {
+    const ended = started.filter(
+      ({ on }) =>
+        (name === undefined || on.name === name) &&
+        (argument === undefined || on.argument === argument),
+    );
     const described = ended.map(describe);
     started = started.filter((one) => !ended.includes(one));
     for (const one of ended) one.undo();
@@ -116,10 +124,10 @@ export function createControl(stack: Stack): Control {
 }
 
 /** The processes of the stack's functions: no other may be signaled. */
-function followProcesses({ feed }: Stack): ReadonlySet<number> {
-  const pids = new Set<number>();
+function followProcesses({ feed }: Stack): ReadonlyMap<number, string> {
+  const pids = new Map<number, string>();
   feed.subscribe((entry) => {
-    if (entry.type === "environment started") pids.add(entry.pid);
+    if (entry.type === "environment started") pids.set(entry.pid, entry.function);
     if (entry.type === "environment ended") pids.delete(entry.pid);
   });
   return pids;

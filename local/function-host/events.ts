@@ -14,6 +14,8 @@ type InvocationEvent = {
 
 type EnvironmentEvent = { function: string; pid: number } & (
   | { type: "environment started" }
+  /** By hand, not by a fault that was planned. */
+  | { type: "environment signaled"; signal: NodeJS.Signals }
   /** `how` is the runtime's sentence, such as "exited with error: signal: SIGKILL". */
   | { type: "environment ended"; how: string; wasBusy: boolean }
   | { type: "log"; stream: "stdout" | "stderr"; line: string }

@@ -7,6 +7,8 @@ export type QueuedMessage = {
   sentAtMs: number;
   receiveCount: number;
   state: "visible" | "in flight" | "delayed";
+  /** When it can be received, epoch ms; in the past, or 0, for a visible one. */
+  visibleAtMs: number;
 };
 
 export type Depth = { visible: number; inFlight: number; delayed: number };
@@ -15,12 +17,12 @@ export type Depth = { visible: number; inFlight: number; delayed: number };
 export function messagesOf(queue: StoredQueue, nowMs: number): QueuedMessage[] {
   const { ready, delayed, inflight } = queue.messages;
   return [
-    ...ready.map((message) => queued(message, "visible")),
+    ...ready.map((message) => queued(message, "visible", 0)),
     ...delayed.map((message) =>
-      queued(message, message.delayUntil > nowMs ? "delayed" : "visible"),
+      queued(message, message.delayUntil > nowMs ? "delayed" : "visible", message.delayUntil),
     ),
-    ...inflight.map(({ message, visibilityDeadline }) =>
-      queued(message, visibilityDeadline > nowMs ? "in flight" : "visible"),
+    ...inflight.map(({ message, visibilityDeadline: until }) =>
+      queued(message, until > nowMs ? "in flight" : "visible", until),
     ),
   ];
 }
@@ -35,12 +37,17 @@ export function depthOf(messages: QueuedMessage[]): Depth {
   };
 }
 
-function queued(message: StoredMessage, state: QueuedMessage["state"]): QueuedMessage {
+function queued(
+  message: StoredMessage,
+  state: QueuedMessage["state"],
+  visibleAtMs: number,
+): QueuedMessage {
   return {
     sqsMessageId: message.messageId,
     body: message.body,
     sentAtMs: message.sentTimestamp,
     receiveCount: message.approximateReceiveCount,
     state,
+    visibleAtMs,
   };
 }

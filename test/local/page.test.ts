@@ -4,14 +4,16 @@ import { expect, onTestFinished, test } from "vitest";
 
 import type { Order } from "../../local/control/order.ts";
 import { createFeed } from "../../local/feed.ts";
+import { idIn } from "../../local/page/id-in.ts";
 import { startPage } from "../../local/page/server.ts";
-import { emptyView, idIn, take } from "../../local/page/view.ts";
+import { take } from "../../local/page/take.ts";
+import { emptyView, rowOf, shown, summaryOf } from "../../local/page/view.ts";
 import type { View } from "../../local/page/view.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 
 const BODY = '{"id":"order-1"}';
 const MESSAGE = { messageId: "sqs-1", receiptHandle: "", body: BODY, receiveCount: 1 };
-const SENT: StackEvent = {
+const SENT: StackEvent & { type: "message sent" } = {
   type: "message sent",
   queue: "payments",
   messageId: "sqs-1",
@@ -31,8 +33,17 @@ const CHARGED = {
   paymentIntent: "pi_1",
   amount: 1250,
   currency: "eur",
-} as StackEvent;
-const DEAD: StackEvent = { ...SENT, type: "dead letter" };
+  nth: 1,
+} as StackEvent & { type: "charged" };
+const DEAD: StackEvent & { type: "dead letter" } = { ...SENT, type: "dead letter" };
+const DELETED: StackEvent & { type: "message deleted" } = { ...SENT, type: "message deleted" };
+const RESPONDED: StackEvent = {
+  type: "responded",
+  function: "payment-worker",
+  requestId: "r",
+  messageIds: ["sqs-1"],
+  failures: ["sqs-1"],
+};
 
 /** The view after these events. */
 function viewOf(...events: StackEvent[]): View {
@@ -43,47 +54,94 @@ function viewOf(...events: StackEvent[]): View {
   return view;
 }
 
+/** What the page is sent of `order-1`, and the totals. */
+function shownAfter(...events: StackEvent[]) {
+  const view = viewOf(...events);
+  const row = view.rows.get("order-1");
+  return { ...(row && shown(row)), totals: summaryOf(view, 1_000).totals };
+}
+
+const recorded = (before: object | undefined, after: object): StackEvent => ({
+  type: "record changed",
+  before: before && { messageId: "order-1", ...before },
+  after: { messageId: "order-1", ...after },
+});
+const CLAIMED = { attempt: 1, owner: "owner-1-of-this", leaseExpiresAt: 6_000 };
+const PAID = { ...CLAIMED, outcome: { result: "succeeded" } };
+
 test("a message is counted, and followed step by step", () => {
-  const record = { messageId: "order-1", attempt: 1, leaseExpiresAt: 5_000 };
   const view = viewOf(
     SENT,
     INVOKED,
-    { type: "record changed", before: undefined, after: record },
+    recorded(undefined, CLAIMED),
     CHARGED,
-    {
-      type: "record changed",
-      before: record,
-      after: { ...record, outcome: { result: "succeeded" } },
-    },
+    recorded(CLAIMED, PAID),
     { ...SENT, type: "message deleted" },
   );
-  expect(view).toMatchObject({ messages: 1, deliveries: 1, charges: 1, doubled: 0 });
-  expect(view.rows.get("order-1")).toMatchObject({ state: "succeeded", deliveries: 1, charges: 1 });
+  expect(view).toMatchObject({ messages: 1, deliveries: 1, charges: 1, doubled: 0, done: 1 });
   expect(view.rows.get("order-1")?.steps.map(({ text }) => text)).toEqual([
-    "sent to payments",
-    "payment-worker received it, receive 1, process 7",
-    "claimed, attempt 1",
+    "sent to the queue",
+    "Delivery 1: receive 1, process 7",
+    "claimed: attempt 1, owner owner-1-, lease of 5.0 s",
     "charged 1250 eur, pi_1",
     "recorded: succeeded",
-    "acknowledged: gone from payments",
+    "acknowledged: gone from the queue",
   ]);
 });
 
-test("a second charge of one message is a double charge", () => {
-  expect(viewOf(SENT, CHARGED, CHARGED)).toMatchObject({ charges: 2, doubled: 1 });
+test.each<[string, StackEvent[], object]>([
+  ["sent", [SENT], { state: "waiting", open: true, totals: { open: 1, messages: 1 } }],
+  ["sent twice", [SENT, SENT], { totals: { messages: 1 } }],
+  ["at a worker", [SENT, INVOKED], { state: "at a worker", at: [7] }],
+  [
+    "released by its worker",
+    [
+      SENT,
+      INVOKED,
+      recorded(CLAIMED, {
+        leaseExpiresAt: 0,
+        lastError: { kind: "stripe_unavailable", code: "http_503" },
+      }),
+      { ...SENT, type: "visibility changed", seconds: 30 },
+      RESPONDED,
+    ],
+    { state: "retrying", note: "stripe_unavailable/http_503", nextAtMs: 31_000 },
+  ],
+  [
+    "paid, before its acknowledgement",
+    [SENT, recorded(undefined, PAID)],
+    { state: "succeeded", open: true },
+  ],
+  ["a dead letter", [SENT, DEAD], { state: "dead letter", open: false, totals: { open: 0 } }],
+  [
+    "redriven",
+    [SENT, DEAD, { ...DELETED, queue: "payments-dlq" }, { ...SENT, messageId: "sqs-2" }],
+    { state: "waiting" },
+  ],
+  [
+    "paid, and its conflict a dead letter",
+    [
+      SENT,
+      recorded(undefined, PAID),
+      DELETED,
+      { ...SENT, messageId: "sqs-2" },
+      { ...DEAD, messageId: "sqs-2" },
+    ],
+    { state: "dead letter", outcome: "succeeded" },
+  ],
+  ["acknowledged without an outcome", [SENT, DELETED], { state: "lost", totals: { lost: 1 } }],
+  ["lost, and sent again", [SENT, DELETED, SENT], { state: "waiting", totals: { lost: 0 } }],
+  [
+    "charged twice",
+    [SENT, CHARGED, { ...CHARGED, nth: 2 }],
+    { charges: 2, totals: { charges: 2, doubled: 1 } },
+  ],
+  ["charged past the queue", [CHARGED], { totals: { messages: 0, charges: 0 } }],
+])("a message that is %s shows so", (_, events, expected) => {
+  expect(shownAfter(...events)).toMatchObject(expected);
 });
 
-test("a message that is sent twice is one message, and a dead letter until it is redriven", () => {
-  const dead = viewOf(SENT, SENT, DEAD);
-  expect(dead).toMatchObject({ messages: 1 });
-  expect(dead.rows.get("order-1")?.state).toBe("dead letter");
-  expect([...dead.deadLetters.keys()]).toEqual(["order-1"]);
-  const redriven = viewOf(SENT, DEAD, SENT);
-  expect(redriven.rows.get("order-1")?.state).toBe("waiting");
-  expect(redriven.deadLetters.size).toBe(0);
-});
-
-test("a worker that dies leaves its mark on what it had, and a delay counts down to its end", () => {
+test("a worker that dies leaves its mark on what it had, once", () => {
   const view = viewOf(
     SENT,
     INVOKED,
@@ -91,23 +149,49 @@ test("a worker that dies leaves its mark on what it had, and a delay counts down
       type: "environment ended",
       function: "payment-worker",
       pid: 7,
-      how: "was killed",
+      how: "SIGKILL",
       wasBusy: true,
     },
-    { type: "visibility changed", queue: "payments", messageId: "sqs-1", body: BODY, seconds: 30 },
+    {
+      type: "failed",
+      function: "payment-worker",
+      requestId: "r",
+      reason: "crash",
+      message: "exited with error: signal: SIGKILL",
+      messages: [MESSAGE],
+    },
   );
   expect(view.workers.size).toBe(0);
-  const row = view.rows.get("order-1");
-  expect(row?.steps.map(({ text }) => text)).toContain("process 7 was killed");
-  expect(row?.nextAtMs).toBe(31_000);
+  expect(view.ended).toMatchObject([{ pid: 7 }]);
+  expect(view.rows.get("order-1")?.busy.size).toBe(0);
+  expect(view.rows.get("order-1")?.steps.slice(2)).toEqual([
+    {
+      atMs: 1_000,
+      kind: "bad",
+      text: "Crash here: payment-worker died, process 7: exited with error: signal: SIGKILL",
+    },
+  ]);
 });
 
-test("an entry that comes again, after a reconnect, changes nothing", () => {
+test("an entry that comes again changes nothing", () => {
   const view = emptyView();
   const entry = { ...CHARGED, sequence: 3, atMs: 0 } as Parameters<typeof take>[1];
+  take(view, { ...SENT, sequence: 2, atMs: 0 });
   take(view, entry);
   take(view, entry);
   expect(view.charges).toBe(1);
+});
+
+test("beyond the newest rows one that needs nobody is let go, and totals stay", () => {
+  const view = emptyView();
+  for (const [index, id] of ["open", "done", "wrong", "new"].entries()) {
+    view.messages += 1;
+    const row = rowOf(view, id, 3);
+    if (index > 0) row.outcome = "succeeded";
+    if (id === "wrong") row.charges = 2;
+  }
+  expect([...view.rows.keys()]).toEqual(["open", "wrong", "new"]);
+  expect(view.messages).toBe(4);
 });
 
 test.each([
@@ -115,6 +199,8 @@ test.each([
   ['{"detail":{"subject":"s","id":"s:1"}}', "s"],
   ['{"Type":"Notification","Message":"{\\"id\\":\\"n\\"}"}', "n"],
   ['{"id":"evt_1","data":{"object":{"metadata":{"message_id":"m"}}}}', "m"],
+  ['{"messageId":{"S":"k"}}', "k"],
+  [`{"id":"${"x".repeat(256)}"}`, undefined],
   ["{", undefined],
   ["null", undefined],
   ['{"id":7}', undefined],
@@ -131,11 +217,51 @@ async function started() {
   };
   const page = await startPage(feed, {
     port: 47_100,
+    queues: ["payments"],
+    messages: async (name) =>
+      name === "payments-dlq"
+        ? [
+            {
+              sqsMessageId: "sqs-9",
+              body: "no json",
+              sentAtMs: 5,
+              receiveCount: 3,
+              state: "visible",
+              visibleAtMs: 0,
+            },
+          ]
+        : [
+            {
+              sqsMessageId: "sqs-1",
+              body: BODY,
+              sentAtMs: 7,
+              receiveCount: 1,
+              state: "in flight",
+              visibleAtMs: 9_000,
+            },
+          ],
+    reasonOf: async () => "invalid/json",
+    explain: async (id) => ({ next: `of ${id}` }),
     control: { on: () => [], end: () => [], start },
   });
   onTestFinished(() => page.stop());
   const { origin, hash } = new URL(page.url);
-  return { feed, killed, origin, token: hash.slice(1), port: Number(new URL(page.url).port) };
+  return { feed, killed, page, origin, token: hash.slice(1), port: Number(new URL(page.url).port) };
+}
+
+type Picture = { whole: boolean; rows: { id: string }[]; [more: string]: unknown };
+
+/** The pictures that a page is sent, until `enough`. */
+async function follow(origin: string, enough: (pictures: Picture[], text: string) => boolean) {
+  const stop = new AbortController();
+  const response = await fetch(`${origin}/events`, { signal: stop.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const pictures = () =>
+    [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, data = ""]) => JSON.parse(data) as Picture);
+  while (!enough(pictures(), text)) text += (await reader?.read())?.value ?? "";
+  stop.abort();
+  return { pictures: pictures(), text };
 }
 
 test("the page loads nothing from elsewhere, and its script and style are named by hash", async () => {
@@ -143,29 +269,52 @@ test("the page loads nothing from elsewhere, and its script and style are named 
   const response = await fetch(origin);
   const html = await response.text();
   expect(response.headers.get("content-security-policy")).toMatch(
-    /^default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'self' 'sha256-[\w+/=]+'; connect-src 'self';/,
+    /^default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; connect-src 'self'; .*require-trusted-types-for 'script'/,
   );
-  expect(html).not.toMatch(/https?:\/\/|innerHTML|style=|onclick=/);
-  const script = await (await fetch(`${origin}/view.js`)).text();
-  expect(script).toContain("export function take(");
+  expect(html).not.toMatch(/https?:\/\/(?!www\.w3\.org\/2000\/svg)|innerHTML|style=|onclick=/);
 });
 
-test("a reconnecting page gets what it has missed, and no more; logs never reach it", async () => {
+test("a page that comes gets all of it, then what has changed; logs never reach it", async () => {
   const { feed, origin } = await started();
   feed.publish(SENT);
   feed.publish({ type: "log", function: "f", pid: 1, stream: "stdout", line: "secret" });
-  feed.publish(CHARGED);
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const response = await fetch(`${origin}/events`, {
-    headers: { "last-event-id": "1" },
-    signal: stop.signal,
+  feed.publish({ ...SENT, body: '{"id":"order-2"}', messageId: "sqs-2" });
+  const first = await follow(origin, ([picture]) => {
+    if (picture) feed.publish({ ...CHARGED, messageId: "order-2" });
+    return picture !== undefined;
   });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  while (!text.includes('"charged"')) text += (await reader?.read())?.value ?? "";
-  expect(text).toContain("id: 3\n");
-  expect(text).not.toMatch(/id: 1\n|secret/);
+  expect(first.pictures[0]).toMatchObject({
+    whole: true,
+    totals: { messages: 2, charges: 0 },
+    rows: [{ id: "order-1", nextAtMs: 9_000 }, { id: "order-2" }],
+    queues: [{ name: "payments", visible: 0, inFlight: 1, delayed: 0, oldestAtMs: 7 }],
+    deadLetters: [{ reason: "invalid/json", count: 1, oldestAtMs: 5 }],
+  });
+  expect(first.text).not.toContain("secret");
+
+  const again = await follow(origin, (pictures) => {
+    if (pictures.length === 1) feed.publish({ ...CHARGED, nth: 2 });
+    return pictures.length > 1 && pictures.at(-1)?.rows.length === 1;
+  });
+  expect(again.pictures[0]).toMatchObject({ whole: true, totals: { messages: 2, charges: 1 } });
+  expect(again.pictures.at(-1)).toMatchObject({
+    whole: false,
+    totals: { messages: 2, charges: 2, doubled: 1 },
+    wrong: ["order-1"],
+    rows: [{ id: "order-1", charges: 2 }],
+  });
+});
+
+test("a message is told with its timeline and what the stack says of it", async () => {
+  const { feed, origin } = await started();
+  feed.publish(SENT);
+  const answer = await fetch(`${origin}/message?id=order-1`);
+  expect(await answer.json()).toMatchObject({
+    id: "order-1",
+    steps: [{ text: "sent to the queue" }],
+    next: "of order-1",
+  });
+  expect((await fetch(`${origin}/message?id=nosuch`)).status).toBe(404);
 });
 
 test("another host's name is refused, and so is a button without the token", async () => {
@@ -180,11 +329,19 @@ test("another host's name is refused, and so is a button without the token", asy
     socket.on("error", reject);
   });
   expect(answer).toMatch(/^HTTP\/1\.1 421 /);
-  const post = async (path: string) => (await fetch(origin + path, { method: "POST" })).status;
+  const post = async (path: string, given?: string) =>
+    (
+      await fetch(origin + path, {
+        method: "POST",
+        ...(given && { headers: { "x-token": given } }),
+      })
+    ).status;
   expect(await post("/control?name=kill&argument=7")).toBe(403);
-  expect(await post(`/other?token=${token}`)).toBe(404);
+  expect(await post("/control?name=kill&argument=7", "another")).toBe(403);
+  expect(await post(`/control?name=kill&argument=7&token=${token}`)).toBe(403);
+  expect(await post("/other", token)).toBe(405);
   expect(killed).toEqual([]);
-  expect(await post(`/control?token=${token}&name=kill&argument=7`)).toBe(200);
+  expect(await post("/control?name=kill&argument=7", token)).toBe(200);
   expect(killed).toEqual(["7"]);
 });
 
