@@ -1,7 +1,9 @@
 // npm run demo: an order and a few dozen payments among failures, and what became of each.
-import { readArguments } from "../cli/terminal/arguments.ts";
+import { flag, integer, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand } from "../cli/terminal/command.ts";
+import type { Page } from "../local/page/server.ts";
 import { build } from "../scripts/build.ts";
+import { openLivePage } from "../scripts/live-page.ts";
 import { runStory } from "./demo/story.ts";
 import { messageTable, readsOf } from "./demo/tables.ts";
 import { openHarness } from "./harness/harness.ts";
@@ -12,7 +14,7 @@ import { DEMO } from "./timings.ts";
 
 const COMMAND = {
   name: "the demo",
-  usage: "npm run demo",
+  usage: "npm run demo -- [options]",
   about: `
 Pays an order and a few dozen other payments, with everything that goes wrong.
 
@@ -20,11 +22,17 @@ Queues, tables, Stripe, the bus and every function run on this machine only, for
 Every number comes from Stripe's ledger, the tables, the queues and the bus. Exit status 0 when no
 payment was charged twice and none was lost, each outcome was published with one content, the goods
 of each paid order left once, and every planned fault really happened; 1 when not.`,
-  options: {},
+  options: {
+    page: flag("serves the live page meanwhile, and afterwards until Ctrl-C"),
+    port: integer("N", "the page's port, instead of 4700 or the next free one", {
+      min: 1_024,
+      max: 65_525,
+    }),
+  },
 };
 
 await runCommand(async () => {
-  readArguments(COMMAND);
+  const { values } = readArguments(COMMAND);
   const startedAt = performance.now();
   const interrupted = interruption().then(() => undefined);
   await build();
@@ -34,11 +42,21 @@ await runCommand(async () => {
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     console.log(`${seconds.padStart(4)} s  ${sentence}`);
   };
+  let page: Page | undefined;
   try {
+    if (values.page || values.port !== undefined) {
+      page = await openLivePage(harness.stack, { port: values.port, commands: false });
+      console.log(`Live page: ${page.url}\n`);
+    }
     const faults = await Promise.race([runStory(harness, announce), interrupted]);
     if (faults) await conclude(harness, faults);
     else process.exitCode = 130;
+    if (page && faults) {
+      console.log("\nThe live page stays until Ctrl-C.");
+      await interrupted;
+    }
   } finally {
+    await page?.stop();
     await harness.stack.stop();
   }
   // An interrupted story still waits for things that will not come.
