@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 
 import { createDynamoDb, createSecretsManager, createSqs, endpointOf } from "../lib/aws/clients.ts";
 import { recordsTable } from "../lib/aws/records-table.ts";
-import { httpsConnections } from "../lib/lambda/connections.ts";
+import { httpsConnections } from "../lib/net/connections.ts";
 import type { LogLine } from "../lib/lambda/emf.ts";
 import { readEnvironment } from "../lib/lambda/environment.ts";
 import { createPaymentHandler } from "../lib/lambda/payment-handler.ts";

@@ -1,5 +1,4 @@
-// AWS clients with the function's own credentials and hard timeouts. A `requestTimeout` alone only
-// logs a warning.
+// AWS clients with the function's own credentials, hard timeouts and one signer each.
 
 import type { Agent } from "node:https";
 
@@ -8,6 +7,9 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { AuthScheme, RequestSigner } from "@smithy/types";
+
+import { createRequestHandler } from "./request-handler.ts";
 
 export type AwsSettings = {
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
@@ -20,22 +22,26 @@ export type AwsSettings = {
 
 /** Three tries within `callTimeoutMs`; the caller's abort signal bounds them all together. */
 function configuration({ credentials, callTimeoutMs, endpoint, httpsAgent }: AwsSettings) {
-  const requestTimeout = Math.ceil(callTimeoutMs / 3);
   return {
     credentials,
     ...(endpoint !== undefined && { endpoint }),
     maxAttempts: 3,
-    requestHandler: {
-      connectionTimeout: requestTimeout,
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      ...(httpsAgent && { httpsAgent }),
-    },
+    requestHandler: createRequestHandler(Math.ceil(callTimeoutMs / 3), httpsAgent),
   };
 }
 
+/** The client, which keeps the signer that it would make for each request. */
+function keepSigner<
+  Client extends { config: { signer: (scheme?: AuthScheme) => Promise<RequestSigner> } },
+>(client: Client): Client {
+  const { signer } = client.config;
+  let kept: Promise<RequestSigner> | undefined;
+  client.config.signer = (scheme) => (kept ??= signer(scheme));
+  return client;
+}
+
 export function createDynamoDb(settings: AwsSettings): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient(configuration(settings)), {
+  return DynamoDBDocumentClient.from(keepSigner(new DynamoDBClient(configuration(settings))), {
     marshallOptions: { removeUndefinedValues: true },
   });
 }
@@ -49,13 +55,13 @@ export async function endpointOf({ config }: DynamoDBDocumentClient): Promise<UR
 }
 
 export function createSqs(settings: AwsSettings): SQSClient {
-  return new SQSClient(configuration(settings));
+  return keepSigner(new SQSClient(configuration(settings)));
 }
 
 export function createSecretsManager(settings: AwsSettings): SecretsManagerClient {
-  return new SecretsManagerClient(configuration(settings));
+  return keepSigner(new SecretsManagerClient(configuration(settings)));
 }
 
 export function createEventBridge(settings: AwsSettings): EventBridgeClient {
-  return new EventBridgeClient(configuration(settings));
+  return keepSigner(new EventBridgeClient(configuration(settings)));
 }

@@ -2,18 +2,23 @@
 // idle time, so a trickling body never ends; its fetch client has a total one, but loads undici.
 
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 import type { Stripe } from "stripe";
 
 import { isObject } from "../message/json.ts";
+import { exchange } from "../net/exchange.ts";
+import type { Reply } from "../net/exchange.ts";
 
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>["httpClient"]>;
 
 /**
  * An HTTP client for stripe-node whose `timeout` (ms) bounds connecting, replying and the whole
  * body together.
+ *
+ * A stale socket was open before, and the server closed it meanwhile, such as in a freeze of Lambda:
+ * the request is sent again on a fresh one, which is safe by its idempotency key.
  */
 export function stripeHttpClient(httpsAgent = new HttpsAgent({ keepAlive: true })): HttpClient {
   const httpAgent = new HttpAgent({ keepAlive: true });
@@ -24,54 +29,28 @@ export function stripeHttpClient(httpsAgent = new HttpsAgent({ keepAlive: true }
       const request = protocol === "http" ? httpRequest : httpsRequest;
       let agent: RequestOptions["agent"] = protocol === "http" ? httpAgent : httpsAgent;
       for (;;) {
-        const sent = request({ host, port, path, method, headers, agent });
-        const reply = await exchange(sent, body, endsAt - performance.now());
-        if (reply !== "stale socket") return response(reply);
-        agent = false; // a fresh connection
+        let kept = false;
+        const open = () =>
+          request({ host, port, path, method, headers, agent })
+            .once("socket", ({ connecting }) => (kept = !connecting))
+            .once("response", () => (kept = false));
+        try {
+          return response(await exchange(open, body, endsAt - performance.now()));
+        } catch (error) {
+          if (!(kept && CLOSED.has((error as NodeJS.ErrnoException).code))) throw failure(error);
+          agent = false; // a fresh connection, which is not kept
+        }
       }
     },
   };
 }
 
-type Reply = { message: IncomingMessage; body: string };
+const CLOSED: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE"]);
 
-/**
- * Sends the request and reads the whole reply. A stale socket was open before, and the server
- * closed it meanwhile, such as in a freeze of Lambda: sending again is safe, by the idempotency key.
- *
- * @throws Error without a code, or stripe-node retries a closed connection outside our deadline;
- *   with ETIMEDOUT after `timeoutMs`
- */
-function exchange(
-  sent: ClientRequest,
-  body: string,
-  timeoutMs: number,
-): Promise<Reply | "stale socket"> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply | "stale socket">();
-  const timer = setTimeout(() => {
-    reject(Object.assign(new Error("ETIMEDOUT"), { code: "ETIMEDOUT" }));
-    sent.destroy();
-  }, timeoutMs);
-  const fail = (cause: Error) => reject(new Error(cause.message, { cause }));
-
-  let kept = false;
-  sent.once("socket", (socket) => {
-    kept = !socket.connecting;
-  });
-  sent.on("error", (error: NodeJS.ErrnoException) => {
-    const closed = error.code === "ECONNRESET" || error.code === "EPIPE";
-    if (closed && kept) resolve("stale socket");
-    else fail(error);
-  });
-  sent.once("response", (message) => {
-    let text = "";
-    message.setEncoding("utf8");
-    message.on("data", (chunk: string) => (text += chunk));
-    message.on("error", fail);
-    message.once("end", () => resolve({ message, body: text }));
-  });
-  sent.end(body);
-  return promise.finally(() => clearTimeout(timer));
+/** Without the code by which stripe-node would retry a closed connection outside our deadline. */
+function failure(cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause.name === "TimeoutError") return cause;
+  return new Error(cause.message, { cause });
 }
 
 function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["makeRequest"]>> {
@@ -82,7 +61,7 @@ function response({ message, body }: Reply): Awaited<ReturnType<HttpClient["make
     toStream: () => {
       throw new Error("Bug! The worker streams nothing from Stripe.");
     },
-    toJSON: async () => parse(body, message.statusCode ?? 0),
+    toJSON: async () => parse(body.toString(), message.statusCode ?? 0),
   };
 }
 

@@ -164,15 +164,20 @@ test("a fresh socket that is closed is a failure at once: nothing is sent behind
   expect(requests).toBe(1);
 });
 
-test("a reply that is cut off in its body is a connection error", async () => {
+test("a reply that is cut off in its body is a connection error, also over a kept socket", async () => {
+  let requests = 0;
   const { stripe } = await prepare((_request, response) => {
+    requests += 1;
+    if (requests === 1) return void response.end(INTENT);
     response.writeHead(200, { "content-length": "1000" });
     response.write('{"id":', () => response.destroy());
   });
+  await stripe.paymentIntents.retrieve("pi_1");
 
-  await expect(stripe.paymentIntents.retrieve("pi_1")).rejects.toMatchObject({
-    type: "StripeConnectionError",
-  });
+  const second = stripe.paymentIntents.retrieve("pi_1");
+
+  await expect(second).rejects.toMatchObject({ type: "StripeConnectionError" });
+  expect(requests).toBe(2);
 });
 
 test("a body that keeps trickling does not outlast the timeout, nor does its connection", async () => {

@@ -9,7 +9,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { Stripe } from "stripe";
 import { expect, onTestFinished, test } from "vitest";
 
-import { httpsConnections } from "../../../lib/lambda/connections.ts";
+import { httpsConnections } from "../../../lib/net/connections.ts";
 import { stripeHttpClient } from "../../../lib/stripe/http-client.ts";
 
 const cert = readFileSync(new URL("../../fixtures/tls/certificate.pem", import.meta.url));
