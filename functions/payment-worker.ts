@@ -4,7 +4,6 @@ import { randomUUID } from "node:crypto";
 
 import { createDynamoDb, createSecretsManager, createSqs, endpointOf } from "../lib/aws/clients.ts";
 import { recordsTable } from "../lib/aws/records-table.ts";
-import { httpsConnections } from "../lib/net/connections.ts";
 import type { LogLine } from "../lib/lambda/emf.ts";
 import { readEnvironment } from "../lib/lambda/environment.ts";
 import { createPaymentHandler } from "../lib/lambda/payment-handler.ts";
@@ -12,6 +11,7 @@ import type { PaymentHandlerDeps } from "../lib/lambda/payment-handler.ts";
 import { warmUpPayments } from "../lib/lambda/payment-warm-up.ts";
 import { readCredentials, readDynamoDbEndpoint } from "../lib/lambda/variables.ts";
 import { createWarmUp } from "../lib/lambda/warm-up.ts";
+import { httpsConnections } from "../lib/net/connections.ts";
 import { fixedKey, secretKeys } from "../lib/stripe/api-key.ts";
 import { stripeCharges } from "../lib/stripe/charges.ts";
 
