@@ -5,7 +5,7 @@ import type { Agent } from "node:https";
 
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 
-import { httpsConnections } from "../../lib/lambda/connections.ts";
+import { httpsConnections } from "../../lib/net/connections.ts";
 import { warmUpPayments } from "../../lib/lambda/payment-warm-up.ts";
 import { createWarmUp } from "../../lib/lambda/warm-up.ts";
 import { createHandler, createStripe } from "./powertools-handler.ts";
