@@ -5,9 +5,9 @@ import type { Agent } from "node:https";
 
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 
-import { httpsConnections } from "../../lib/net/connections.ts";
 import { warmUpPayments } from "../../lib/lambda/payment-warm-up.ts";
 import { createWarmUp } from "../../lib/lambda/warm-up.ts";
+import { httpsConnections } from "../../lib/net/connections.ts";
 import { createHandler, createStripe } from "./powertools-handler.ts";
 
 const WARN = (line: object) => console.warn(JSON.stringify(line));
