@@ -2,9 +2,10 @@
 
 import type { Intent } from "../models/stripe-objects.ts";
 import type { Request } from "../models/stripe.ts";
+import type { Invocation } from "../world/invocation.ts";
 import { askedFor, DAY, formOf, START } from "../world/scenario.ts";
 import { hasWrongKey } from "../world/world.ts";
-import type { Invocation, World } from "../world/world.ts";
+import type { World } from "../world/world.ts";
 import { violate } from "./rules.ts";
 
 export function checkCreated(world: World, intent: Intent): void {

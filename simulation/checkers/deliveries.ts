@@ -1,8 +1,10 @@
 // Safety at the queue: what the worker says of a delivery.
 
+import type { Invocation } from "../world/invocation.ts";
+import { paymentsOf } from "../world/invocation.ts";
 import { askedFor } from "../world/scenario.ts";
 import type { Send } from "../world/scenario.ts";
-import type { Invocation, Message, World } from "../world/world.ts";
+import type { Message, World } from "../world/world.ts";
 import { ledgerOf } from "./charges.ts";
 import { violate } from "./rules.ts";
 import { isTrue } from "./true-outcome.ts";
@@ -40,7 +42,7 @@ export function checkInProgress(world: World, invocation: Invocation, { sent }: 
 /** A first receive asks Stripe; later ones of its chain, and copies in their batch, need not. */
 export function checkRejected(world: World, invocation: Invocation, message: Message): void {
   const { messageId } = message.sent;
-  const again = invocation.deliveries.some(
+  const again = paymentsOf(invocation).some(
     (delivery) =>
       delivery.message.sent.messageId === messageId && delivery.message.receiveCount > 1,
   );

@@ -6,6 +6,7 @@ import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
 import type { Item } from "../models/table.ts";
 import type { Outcomes } from "../world/outcomes.ts";
+import { outcomesOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
 import { violate } from "./rules.ts";
 import { isTrue, resultsOf } from "./true-outcome.ts";
@@ -77,11 +78,8 @@ export function checkPublished(world: World, event: PublishedEvent): void {
 }
 
 /** The finalizer says that an event is done, or its queue is about to delete it. */
-export function checkEventDone(
-  world: World,
-  outcomes: Outcomes,
-  message: QueuedMessage<StripeEvent>,
-): void {
+export function checkEventDone(world: World, message: QueuedMessage<StripeEvent>): void {
+  const outcomes = outcomesOf(world);
   const { eventId, intent, number } = message.sent;
   const messageId = intent.metadata["message_id"];
   if (messageId === undefined || world.lost.has(messageId)) return;

@@ -1,7 +1,9 @@
 // Safety in the table: who may write what, and that outcomes are Stripe's.
 
 import type { Item } from "../models/table.ts";
-import type { Invocation, World } from "../world/world.ts";
+import type { Invocation } from "../world/invocation.ts";
+import { paymentsOf } from "../world/invocation.ts";
+import type { World } from "../world/world.ts";
 import { claimant } from "./charges.ts";
 import { checkAdvance } from "./outcomes.ts";
 import { violate } from "./rules.ts";
@@ -63,7 +65,7 @@ function checkRejection(world: World, writer: Invocation, before: Item): void {
   const { messageId, leaseExpiresAt, lastError } = before;
   const { kind } = (lastError ?? {}) as { kind?: string };
   if (leaseExpiresAt !== 0 || kind !== "stripe_rejected") return;
-  const receives = writer.deliveries
+  const receives = paymentsOf(writer)
     .filter(({ message }) => message.sent.messageId === messageId)
     .map(({ receipt }) => Number(receipt.split("#")[1]));
   if (receives.every((receive) => receive > 1)) {

@@ -1,30 +1,24 @@
 // Runs one schedule: picks a step, lets the workers' code run until it waits again, checks.
 
 import { checkCreated, checkRequest } from "../checkers/charges.ts";
-import {
-  checkAcknowledged,
-  checkInProgress,
-  checkRejected,
-  isOdd,
-} from "../checkers/deliveries.ts";
+import { checkInProgress, checkRejected, isOdd } from "../checkers/deliveries.ts";
 import { checkEnd } from "../checkers/liveness.ts";
-import { checkEventDone, checkOutcomesEnd, checkPublished } from "../checkers/outcomes.ts";
+import { checkOutcomesEnd, checkPublished } from "../checkers/outcomes.ts";
 import { checkWrite } from "../checkers/records.ts";
 import { violate, Violation } from "../checkers/rules.ts";
 import type { Rule } from "../checkers/rules.ts";
 import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
+import { checkDone } from "../world/consumers.ts";
 import { createEnvironment, virtualTimers } from "../world/environment.ts";
 import type { ExecutionEnvironment, OnLine } from "../world/environment.ts";
-import {
-  createFinalizerEnvironment,
-  createPublisherEnvironment,
-} from "../world/outcome-environments.ts";
+import { paymentsOf } from "../world/invocation.ts";
+import type { Invocation, Role } from "../world/invocation.ts";
 import type { Scenario } from "../world/scenario.ts";
 import { possibleSteps } from "../world/steps.ts";
 import { TIMINGS } from "../world/timings.ts";
 import { createWorld, outcomesOf } from "../world/world.ts";
-import type { Invocation, Recorder, World } from "../world/world.ts";
+import type { Recorder, World } from "../world/world.ts";
 import type { Chooser } from "./choices.ts";
 
 export type Run = {
@@ -57,12 +51,6 @@ const CHECKS = {
   onPublish: checkPublished,
 };
 
-const ENVIRONMENTS = {
-  worker: createEnvironment,
-  finalizer: createFinalizerEnvironment,
-  publisher: createPublisherEnvironment,
-};
-
 /** A record that no event can be made of, an event that is none, a contradiction: none is planned. */
 const UNPLANNED: ReadonlySet<string> = new Set(["invalid", "contradiction"]);
 
@@ -70,20 +58,17 @@ const TOO_MANY_STEPS = 3_000;
 
 const microtasks = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-type Role = keyof typeof ENVIRONMENTS;
-type Idle = { [R in Role]: ExecutionEnvironment[] };
-
 /** Runs schedules of one worker, one at a time. */
 export function createRunner(worker: Worker): Runner {
-  const idle = { worker: [], finalizer: [], publisher: [] } as Idle;
+  const idle = new Map<Role, ExecutionEnvironment[]>();
   const busy = new Map<ExecutionEnvironment, Role>();
   let world: World;
   let broken: Violation | undefined;
   virtualTimers(() => world.now);
 
   const onLine = (inWorld: World, invocation: Invocation, line: Record<string, unknown>): void => {
-    if (invocation.role) return onOutcomeLine(inWorld, invocation, line);
-    const message = invocation.deliveries.find(
+    if (invocation.role !== "worker") return onOutcomeLine(inWorld, invocation, line);
+    const message = paymentsOf(invocation).find(
       (delivery) => delivery.message.sqsMessageId === line["sqsMessageId"],
     )?.message;
     if (!message) return;
@@ -99,12 +84,12 @@ export function createRunner(worker: Worker): Runner {
     }
   };
 
-  const onOutcomeLine: OnLine = (inWorld, { role, name, events }, line) => {
+  const onOutcomeLine: OnLine = (inWorld, { role, name, deliveries }, line) => {
     const { decision, kind, messageId, sqsMessageId } = line as Record<string, string | undefined>;
     const what = [decision, kind].filter((part) => part !== undefined).join(": ");
     inWorld.recorder.count(`${role}: ${what}`);
     inWorld.recorder.trace?.(name, `${sqsMessageId ?? messageId} ends: ${what}`);
-    const message = events?.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
+    const message = deliveries.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
     if (message) {
       const { decisions } = outcomesOf(inWorld);
       decisions.set(message, (decisions.get(message) ?? new Set()).add(decision ?? "none"));
@@ -113,6 +98,11 @@ export function createRunner(worker: Worker): Runner {
     if (decision === undefined || kind === "unexpected" || UNPLANNED.has(decision)) {
       guard(() => violate(inWorld, "planned", what));
     }
+  };
+
+  const free = (environment: ExecutionEnvironment, role: Role): void => {
+    busy.delete(environment);
+    idle.set(role, [...(idle.get(role) ?? []), environment]);
   };
 
   const guard = (check: () => void): void => {
@@ -125,35 +115,24 @@ export function createRunner(worker: Worker): Runner {
   };
 
   const start = (inWorld: World, invocation: Invocation): void => {
-    const { role = "worker" } = invocation;
-    const environment = idle[role].pop() ?? ENVIRONMENTS[role](worker, onLine);
+    const { role } = invocation;
+    const environment = idle.get(role)?.pop() ?? createEnvironment(role, worker, onLine);
     busy.set(environment, role);
     /** `failed` is undefined when the whole batch failed. */
     const ended = (failed: readonly string[] | undefined) => {
-      busy.delete(environment);
-      idle[role].push(environment);
-      for (const { message } of invocation.events ?? []) {
-        if (!failed || failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
-        guard(() => checkEventDone(inWorld, outcomesOf(inWorld), message));
-      }
-      for (const { message } of invocation.deliveries) {
-        // Also of a worker that was given up, whose answer nobody reads any more.
-        if (!failed || failed.includes(message.sqsMessageId) || message.place !== "queue") continue;
-        guard(() => checkAcknowledged(inWorld, message));
-      }
+      free(environment, role);
+      // Also of a function that was given up, whose answer nobody reads any more.
+      guard(() => checkDone(inWorld, invocation, failed));
       if (invocation.state === "running") acknowledge(inWorld, invocation, failed);
       if (invocation.state === "abandoned") invocation.state = "dead";
     };
-    environment.invoke(inWorld, invocation).then(
-      ({ batchItemFailures }) => ended(batchItemFailures.map((one) => one.itemIdentifier)),
-      (error: unknown) => {
-        const { name, message } = error as Error;
-        if (name === "Unavailable") inWorld.recorder.count("batch failed as a whole");
-        else if (name === "NotPublished") inWorld.recorder.count("batch bisected");
-        else guard(() => violate(inWorld, "planned", `${name}: ${message}`));
-        ended(undefined);
-      },
-    );
+    environment.invoke(inWorld, invocation).then(ended, (error: unknown) => {
+      const { name, message } = error as Error;
+      if (name === "Unavailable") inWorld.recorder.count("batch failed as a whole");
+      else if (name === "NotPublished") inWorld.recorder.count("batch bisected");
+      else guard(() => violate(inWorld, "planned", `${name}: ${message}`));
+      ended(undefined);
+    });
   };
 
   return async (settings) => {
@@ -164,8 +143,7 @@ export function createRunner(worker: Worker): Runner {
     world = createWorld(scenario, TIMINGS, choose, vary, recorder, CHECKS, only);
     broken = undefined;
     // What still waits in the last schedule's world waits for ever.
-    for (const [environment, role] of busy) idle[role].push(environment);
-    busy.clear();
+    for (const [environment, role] of busy) free(environment, role);
     let steps = 0;
     try {
       for (;;) {

@@ -1,11 +1,11 @@
 // How a request in flight ends: with its reply, with its caller's death, or too late.
 
-import { checkAcknowledged } from "../checkers/deliveries.ts";
-import { checkEventDone } from "../checkers/outcomes.ts";
+import { checkDone, consumerOf, doneOf } from "./consumers.ts";
+import type { Call, Invocation, Reply } from "./invocation.ts";
 import { checkpointOf } from "./outcomes.ts";
 import { START } from "./scenario.ts";
 import { disturbed, outcomesOf } from "./world.ts";
-import type { Call, Invocation, Reply, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** Carries a request out, and answers. */
 export function answer(world: World, call: Call): void {
@@ -121,29 +121,12 @@ export function acknowledge(
     });
     return;
   }
-  if (invocation.role === "finalizer") {
-    const done = (invocation.events ?? []).filter(
-      ({ message }) => failed && !failed.includes(message.sqsMessageId),
-    );
-    pollerCall(world, invocation, done.length > 0 ? "acknowledge" : "return", () => {
-      const outcomes = outcomesOf(world);
-      for (const { message, receipt } of done) {
-        if (message.place === "queue") checkEventDone(world, outcomes, message);
-        outcomes.events.remove(receipt);
-      }
-      return { value: done.map(({ message }) => message.sqsMessageId).join() };
-    });
-    return;
-  }
-  const succeeded = invocation.deliveries.filter(
-    ({ message }) => failed && !failed.includes(message.sqsMessageId),
-  );
-  pollerCall(world, invocation, succeeded.length > 0 ? "acknowledge" : "return", () => {
-    for (const { message, receipt } of succeeded) {
-      if (message.place === "queue") checkAcknowledged(world, message);
-      world.queue.remove(receipt);
-    }
-    return { value: succeeded.map(({ message }) => message.sqsMessageId).join() };
+  const done = doneOf(invocation, failed);
+  pollerCall(world, invocation, done.length > 0 ? "acknowledge" : "return", () => {
+    checkDone(world, invocation, failed);
+    const queue = consumerOf(invocation.role).queue(world);
+    for (const { receipt } of done) queue.remove(receipt);
+    return { value: done.map(({ message }) => message.sqsMessageId).join() };
   });
 }
 

@@ -6,11 +6,12 @@ import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
-import type { Queue } from "../models/queue.ts";
 import type { Request, Response } from "../models/stripe.ts";
 import { connectNextClient } from "./connection.ts";
+import { consumerOf } from "./consumers.ts";
+import type { Call, Invocation, Reply } from "./invocation.ts";
 import { outcomesOf } from "./world.ts";
-import type { Call, Invocation, Reply, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** Whose requests the clients send: changed before each invocation. */
 export type Current = { world: World; invocation: Invocation };
@@ -68,9 +69,7 @@ export function createClients(current: () => Current): Clients {
       }
       const entries = command.input.Entries ?? [];
       const { world, invocation } = current();
-      const queue: Pick<Queue<unknown>, "setVisibility"> = invocation.role === "finalizer"
-        ? outcomesOf(world).events
-        : world.queue;
+      const queue = consumerOf(invocation.role).queue(world);
       const apply = attempting(() => {
         const failed = entries.filter(
           ({ ReceiptHandle = "", VisibilityTimeout = 0 }) =>

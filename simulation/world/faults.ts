@@ -4,9 +4,11 @@ import { ledgerOf } from "../checkers/charges.ts";
 import type { Failure, Request } from "../models/stripe.ts";
 import type { Item } from "../models/table.ts";
 import { carryOut, connectionLost, forget, hand, kill } from "./calls.ts";
+import type { Call } from "./invocation.ts";
+import { paymentsOf } from "./invocation.ts";
 import { MINUTE } from "./scenario.ts";
 import { outcomesOf } from "./world.ts";
-import type { Call, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export type Fault = {
   name: string;
@@ -206,7 +208,7 @@ function stripeAnswers(name: string, failure: Omit<Failure, "stored">): Fault {
       if (!call.request) throw new Error("Bug! A Stripe call without its request.");
       if (failure.status === 400 && call.request.method === "POST") {
         const id = chargedBy(world, call.request);
-        for (const { message } of call.by.deliveries) {
+        for (const { message } of paymentsOf(call.by)) {
           if (message.sent.messageId === id) world.rejected.add(message);
         }
       }

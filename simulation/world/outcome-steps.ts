@@ -4,10 +4,13 @@ import { ledgerOf } from "../checkers/charges.ts";
 import { resultsOf } from "../checkers/true-outcome.ts";
 import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
+import { deliver } from "./consumers.ts";
+import { invoke } from "./invocation.ts";
+import type { Start } from "./invocation.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
 import type { Change, Outcomes } from "./outcomes.ts";
-import type { Start, Step } from "./steps.ts";
-import type { Invocation, World } from "./world.ts";
+import type { Step } from "./steps.ts";
+import type { World } from "./world.ts";
 
 /** Above every worker's: these have clocks without an error. */
 const FINALIZERS = [10, 11];
@@ -118,20 +121,14 @@ function send(world: World, outcomes: Outcomes, event: StripeEvent): void {
 
 function deliverEvent(
   world: World,
-  outcomes: Outcomes,
+  { events, settings }: Outcomes,
   slot: number,
   first: QueuedMessage<StripeEvent>,
   start: Start,
 ): void {
-  const others = outcomes.events.receivable().filter((one) => one !== first);
-  const more = outcomes.settings.batchSize - 1 - world.vary(outcomes.settings.batchSize);
-  const events = [first, ...others.slice(0, more)].map((message) => ({
-    message,
-    receipt: outcomes.events.receive(message),
-  }));
-  const receipts = events.map(({ receipt }) => receipt).join("+");
-  const what = events.map(({ message, receipt }) => `${message.sent.eventId} as ${receipt}`);
-  invoke(world, slot, { role: "finalizer", key: `events ${receipts}`, events }, what, start);
+  const others = events.receivable().filter((one) => one !== first);
+  const more = settings.batchSize - 1 - world.vary(settings.batchSize);
+  deliver(world, start, { role: "finalizer", slot }, [first, ...others.slice(0, more)]);
 }
 
 function poll(world: World, outcomes: Outcomes, start: Start): void {
@@ -144,7 +141,14 @@ function poll(world: World, outcomes: Outcomes, start: Start): void {
   const what = changes.map(
     ({ after }, i) => `change ${checkpoint + i + 1} (${describeChange(after)})`,
   );
-  invoke(world, PUBLISHER, { role: "publisher", key, changes }, what, start);
+  const batch = {
+    role: "publisher",
+    slot: PUBLISHER,
+    key,
+    changes,
+    changesFrom: checkpoint,
+  } as const;
+  invoke(world, start, batch, what);
 }
 
 function describeChange(after: Change["after"]): string {
@@ -152,37 +156,4 @@ function describeChange(after: Change["after"]): string {
   const { messageId, status, revision, outcome } = after as Record<string, string | undefined>;
   const { result } = (outcome ?? {}) as { result?: string };
   return [messageId, status, revision && `revision ${revision}`, result].filter(Boolean).join(" ");
-}
-
-type Particular = Pick<Invocation, "key"> & {
-  role: "finalizer" | "publisher";
-  events?: Invocation["events"];
-  changes?: readonly Change[];
-};
-
-function invoke(
-  world: World,
-  slot: number,
-  { role, key, events, changes }: Particular,
-  what: readonly string[],
-  start: Start,
-): void {
-  const name = `${role} ${world.invocations.length + 1}`;
-  world.received += 1;
-  world.recorder.trace?.(name, `receives ${what.join(", ")}`);
-  const invocation: Invocation = {
-    name,
-    key,
-    slot,
-    deadline: world.now + world.timings.functionTimeoutMs,
-    state: "running",
-    frozenAt: undefined,
-    deliveries: [],
-    role,
-    ...(events && { events }),
-    ...(changes && { changes, changesFrom: world.outcomes?.checkpoint ?? 0 }),
-    seen: 0,
-  };
-  world.invocations.push(invocation);
-  start(world, invocation);
 }

@@ -10,8 +10,9 @@ import type { StripeEvent } from "../models/stripe-events.ts";
 import { DECLINE } from "../models/stripe-objects.ts";
 import type { Intent, Status } from "../models/stripe-objects.ts";
 import type { Item } from "../models/table.ts";
+import type { Invocation, Sent } from "./invocation.ts";
 import type { OutcomeSettings } from "./scenario.ts";
-import type { Invocation, Observers, World } from "./world.ts";
+import type { Observers, World } from "./world.ts";
 
 /** One record of the stream. */
 export type Change = { before: Item | undefined; after: Item | undefined };
@@ -39,7 +40,7 @@ export type Outcomes = {
   /** By message id and revision: the items in which it was recorded, two only after a loss. */
   recorded: Map<string, Item[]>;
   /** What the log says of an event, for each of its deliveries. */
-  decisions: Map<QueuedMessage<StripeEvent>, Set<string>>;
+  decisions: Map<QueuedMessage<Sent>, Set<string>>;
   /** Whether something happened that only a sweep can make good. */
   needsSweep: boolean;
   swept: boolean;

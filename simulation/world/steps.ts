@@ -1,16 +1,15 @@
 // What can happen next, in a fixed order: option 0 is the fault-free step.
 
 import { answer, expire, finish } from "./calls.ts";
+import { deliver } from "./consumers.ts";
 import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
+import type { Call, Start } from "./invocation.ts";
 import { eventFaults, outcomeSteps, sweepStep } from "./outcome-steps.ts";
 import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
 import { disturbed } from "./world.ts";
-import type { Call, Invocation, Message, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 export type Step = { weight: number; run: () => void };
-
-/** Starts the handler; the world does not know how. */
-export type Start = (world: World, invocation: Invocation) => void;
 
 /** Every step that is possible now; none at the end. */
 export function possibleSteps(world: World, start: Start): Step[] {
@@ -78,7 +77,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
     );
     const slot = freeSlots(world)[0];
     if (worked && slot !== undefined) {
-      push(DELIVERED_TWICE, () => deliver(world, slot, [message], start));
+      push(DELIVERED_TWICE, () => deliver(world, start, { role: "worker", slot }, [message]));
     }
   }
   if (world.outcomes) eventFaults(world, world.outcomes, start, push);
@@ -122,37 +121,10 @@ function receives(world: World, start: Start, steps: Step[]): number {
       const run = () => {
         const others = visible.filter((other) => other !== message);
         const most = batchSize - 1 - world.vary(batchSize);
-        deliver(world, slot, [message, ...others.slice(0, most)], start);
+        deliver(world, start, { role: "worker", slot }, [message, ...others.slice(0, most)]);
       };
       steps.push({ weight: 5, run });
     }
   }
   return Math.min(...visible.map(({ visibleAt }) => visibleAt));
-}
-
-function deliver(world: World, slot: number, messages: Message[], start: Start): void {
-  const name = `${"ABCDEFG"[slot]}${world.invocations.length + 1}`;
-  const deadline = world.now + world.timings.functionTimeoutMs;
-  const deliveries = messages.map((message) => ({
-    message,
-    receipt: world.queue.receive(message),
-  }));
-  world.received += messages.length;
-  const what = messages.map(
-    (message) => `${message.sqsMessageId} (receive ${message.receiveCount})`,
-  );
-  world.recorder.trace?.(name, `receives ${what.join(", ")}`);
-  const receipts = deliveries.map(({ receipt }) => receipt);
-  const invocation: Invocation = {
-    name,
-    key: `${receipts.join("+")}@${world.scenario.clocks[slot]}`,
-    slot,
-    deadline,
-    state: "running",
-    frozenAt: undefined,
-    deliveries,
-    seen: 0,
-  };
-  world.invocations.push(invocation);
-  start(world, invocation);
 }

@@ -2,9 +2,10 @@
 
 import { expire, finish, kill } from "./calls.ts";
 import { LONGEST_FREEZE_MS } from "./faults.ts";
+import type { Invocation } from "./invocation.ts";
 import { START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
-import type { Invocation, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** The frozen worker goes on. What it waited for too long has failed by now. */
 export function thaw(world: World, invocation: Invocation): void {

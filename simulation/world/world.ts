@@ -1,14 +1,11 @@
 // The world of one schedule: a clock, a table, a queue, Stripe, the workers' invocations, and every
 // request in flight.
 
-import type { PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
-
 import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 import type { PublishedEvent } from "../models/bus.ts";
 import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
-import type { StripeEvent } from "../models/stripe-events.ts";
 import { strangers } from "../models/stripe-objects.ts";
 import type { Intent } from "../models/stripe-objects.ts";
 import { createStripe } from "../models/stripe.ts";
@@ -16,62 +13,13 @@ import type { Request, StripeModel } from "../models/stripe.ts";
 import { createTable } from "../models/table.ts";
 import type { Item, Table } from "../models/table.ts";
 import type { Choose } from "../search/choices.ts";
+import type { Call, Invocation, Sent } from "./invocation.ts";
 import { begins, createOutcomes, logChange } from "./outcomes.ts";
-import type { Change, Outcomes } from "./outcomes.ts";
+import type { Outcomes } from "./outcomes.ts";
 import { formOf, START } from "./scenario.ts";
 import type { Scenario, Send } from "./scenario.ts";
 
 export type Message = QueuedMessage<Send>;
-
-/** One event handed to one worker. */
-export type Invocation = {
-  /** For a reader: its worker and its number. */
-  name: string;
-  /** What it received, by which clock: the same in every schedule that comes to the same state. */
-  key: string;
-  /** Which of the scenario's clocks it has. */
-  slot: number;
-  deadline: number;
-  /** `over`: it answered. `abandoned`: Lambda gave it up, but it was frozen and may thaw. */
-  state: "running" | "abandoned" | "over" | "dead";
-  frozenAt: number | undefined;
-  deliveries: { message: Message; receipt: string }[];
-  /** Absent for the worker. */
-  role?: "finalizer" | "publisher";
-  /** Only the finalizer's. */
-  events?: { message: QueuedMessage<StripeEvent>; receipt: string }[];
-  /** Only the publisher's. */
-  changes?: readonly Change[];
-  changesFrom?: number;
-  /** A digest of all that it has seen: with it, the state of its code. */
-  seen: number;
-};
-
-export type Reply = { value: unknown } | { error: unknown };
-
-/** A request at an await: it is answered when the scheduler picks it. */
-export type Call = {
-  by: Invocation;
-  service: "table" | "stripe" | "queue" | "bus" | "poller";
-  name: string;
-  /** `sent`: on its way. `slow`: accepted, not done. `lost`: never arrives. `answered`: unread. */
-  state: "sent" | "slow" | "lost" | "answered";
-  timesOutAt: number;
-  /** False once the caller gave up or died. */
-  waiting: boolean;
-  /** Accepts the request; what is returned carries it out. */
-  receive: () => () => Reply;
-  finish?: () => Reply;
-  finishBy: number;
-  reply?: Reply;
-  /** Only Stripe's: what it answers under a fault. */
-  request?: Request;
-  /** Only the table's: the message id of the record. */
-  record?: string;
-  /** Only the bus's. */
-  entries?: readonly PutEventsRequestEntry[];
-  resolve: (reply: Reply) => void;
-};
 
 /** What happened, for coverage and for a trace. */
 export type Recorder = {
@@ -126,7 +74,7 @@ export type World = {
   damaged: Map<string, Set<Invocation>>;
   /** What Stripe rejected is asked for once per chain of receives. */
   rejected: Set<Message>;
-  logged: Map<Message, string>;
+  logged: Map<QueuedMessage<Sent>, string>;
   /** The publisher's and the finalizer's part; absent when the worker is alone. */
   outcomes: Outcomes | undefined;
 };

@@ -1,0 +1,116 @@
+// The real handlers, composed as functions/ composes them, and their events.
+
+import type { DynamoDBRecord, SQSRecord } from "aws-lambda";
+
+import type { SqsHandler } from "../../lib/sqs/handler.ts";
+import { typedItem } from "../../local/table/attribute-value.ts";
+import type { Worker } from "../seeded-bugs/load-worker.ts";
+import type { Current } from "./clients.ts";
+import { consumerOf } from "./consumers.ts";
+import type { Surroundings } from "./environment.ts";
+import type { Invocation, Role } from "./invocation.ts";
+import { TIMINGS } from "./timings.ts";
+import { hasWrongKey } from "./world.ts";
+
+const SOURCE = "urn:payment-worker:simulation";
+
+type Run = (current: Current) => Promise<readonly string[]>;
+type Compose = (worker: Worker, surroundings: Surroundings) => Run;
+
+export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
+  worker(worker, { clients, current, now, random, write }) {
+    const right = worker.fixedKey("rk_test_simulation", "test");
+    const wrong = worker.fixedKey("rk_live_simulation", "test");
+    let owners = 0;
+    const handler = worker.createPaymentHandler({
+      records: worker.recordsTable(clients.table, "records"),
+      charges: worker.stripeCharges({
+        get: () => (hasWrongKey(current().world) ? wrong : right).get(),
+        drop: () => {},
+      }),
+      timings: TIMINGS,
+      queue: { client: clients.queue, url: "https://queue.test/payments" },
+      functionName: "payment-worker",
+      now,
+      random,
+      newOwner() {
+        const { world, invocation } = current();
+        const owner = `${invocation.key}/${++owners}`;
+        world.owners.set(owner, invocation);
+        return owner;
+      },
+      write,
+    });
+    return (running) => {
+      owners = 0;
+      return fed(handler, running);
+    };
+  },
+
+  finalizer(worker, { clients, now, random, write }) {
+    const handler = worker.createFinalizerHandler({
+      payments: worker.stripePayments(worker.fixedKey("rk_test_simulation", "test")),
+      records: worker.recordedOutcomes(clients.table, "records"),
+      bus: worker.eventBus(clients.bus, "payments"),
+      source: SOURCE,
+      mode: "test",
+      queue: { client: clients.queue, url: "https://queue.test/stripe-events" },
+      functionName: "payment-finalizer",
+      timings: TIMINGS,
+      now,
+      random,
+      write,
+    });
+    return (running) => fed(handler, running);
+  },
+
+  publisher(worker, { clients, now, write }) {
+    const handler = worker.createOutcomePublisher({
+      bus: worker.eventBus(clients.bus, "payments"),
+      source: SOURCE,
+      functionName: "outcome-publisher",
+      callTimeoutMs: TIMINGS.callTimeoutMs,
+      now,
+      write,
+    });
+    return async ({ invocation }) => {
+      const { name } = invocation;
+      const { batchItemFailures } = await handler(
+        { Records: streamRecords(invocation) },
+        { awsRequestId: name },
+      );
+      return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier ?? "");
+    };
+  },
+};
+
+/** Runs the handler of a queue. */
+async function fed(handler: SqsHandler, { world, invocation }: Current): Promise<string[]> {
+  const { deliveries, deadline, name, role } = invocation;
+  const { body } = consumerOf(role);
+  const Records = deliveries.map(({ message, receipt }) => ({
+    messageId: message.sqsMessageId,
+    receiptHandle: receipt,
+    body: body(message.sent),
+    attributes: { ApproximateReceiveCount: String(message.receiveCount) },
+  })) as SQSRecord[];
+  const { batchItemFailures } = await handler(
+    { Records },
+    { awsRequestId: name, getRemainingTimeInMillis: () => deadline - world.now },
+  );
+  return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+}
+
+function streamRecords({ changes = [], changesFrom = 0 }: Invocation): DynamoDBRecord[] {
+  return changes.map(
+    ({ before, after }, i) =>
+      ({
+        eventName: before ? (after ? "MODIFY" : "REMOVE") : "INSERT",
+        dynamodb: {
+          SequenceNumber: String(changesFrom + i + 1),
+          ...(before && { OldImage: typedItem(before) }),
+          ...(after && { NewImage: typedItem(after) }),
+        },
+      }) as DynamoDBRecord,
+  );
+}
