@@ -27,6 +27,7 @@ const COMMAND = {
     from: integer("N", "the first seed", { ...MANY, fallback: 0 }),
     faults: integer("N", "faults at most in a random schedule", { ...MANY, fallback: 6 }),
     outcomes: flag("with the outcome publisher and the finalizer, instead of the worker alone"),
+    orders: flag("with the door and the fulfillment of orders too"),
     "random-only": flag("leaves the small scenarios out"),
     threads: integer("N", "threads", { min: 1, max: 999, fallback: availableParallelism() }),
     seed: integer("N", "prints one random schedule", MANY),
@@ -40,7 +41,8 @@ const COMMAND = {
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
   const { depth, from, seeds, threads, faults, seed, replay, shrink: shrinks } = values;
-  const family = values.outcomes ? "random outcomes" : "random";
+  const alone = values.outcomes ? "random outcomes" : "random";
+  const family = values.orders ? "random orders" : alone;
   const bug = bugNamed(values.bug);
   if (seed !== undefined || replay !== undefined) {
     await print({ code: replay, seed: seed ?? 0, faults, shrinks, bug, family });

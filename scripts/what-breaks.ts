@@ -6,10 +6,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { RULES } from "../simulation/checkers/rules.ts";
-import { outcomeScenarios } from "../simulation/search/outcome-scenarios.ts";
 import { runTasks } from "../simulation/search/pool.ts";
-import { scheduleOf, trace } from "../simulation/search/replay.ts";
-import { exhaustiveScenarios } from "../simulation/search/scenarios.ts";
+import { FAMILIES, scheduleOf, trace } from "../simulation/search/replay.ts";
 import { createRunner } from "../simulation/search/schedule.ts";
 import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
 import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
@@ -77,7 +75,7 @@ async function show(bug: SeededBug, known: string | undefined): Promise<Shown> {
 
 /** The code of the shortest schedule with the fewest faults. */
 async function shortest({ name, shows, family }: SeededBug): Promise<string> {
-  const scenarios = family === "outcomes" ? outcomeScenarios : exhaustiveScenarios;
+  const { scenarios } = FAMILIES[family ?? "random"];
   for (const depth of [0, 1, 2]) {
     const tasks = scenarios(depth).map(({ name: scenario }) => ({
       kind: "explore" as const,

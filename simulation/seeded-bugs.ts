@@ -8,6 +8,7 @@ import type { SeededBug } from "./seeded-bugs/load-worker.ts";
 import { LOOK_ALIKES } from "./seeded-bugs/look-alikes.ts";
 import { LOST_RECORDS } from "./seeded-bugs/lost-records.ts";
 import { MONEY } from "./seeded-bugs/money.ts";
+import { ORDERS } from "./seeded-bugs/orders.ts";
 import { OUTCOMES } from "./seeded-bugs/outcomes.ts";
 import { WINDOWS } from "./seeded-bugs/windows.ts";
 
@@ -20,4 +21,5 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   ...ANSWERS,
   ...WINDOWS,
   ...OUTCOMES,
+  ...ORDERS,
 ];

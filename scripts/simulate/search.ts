@@ -1,10 +1,8 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
 import { formatCoverage } from "../../simulation/search/coverage.ts";
-import { outcomeScenarios } from "../../simulation/search/outcome-scenarios.ts";
 import { runTasks } from "../../simulation/search/pool.ts";
-import { scheduleOf, trace } from "../../simulation/search/replay.ts";
+import { FAMILIES, scheduleOf, trace } from "../../simulation/search/replay.ts";
 import type { Family } from "../../simulation/search/replay.ts";
-import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
 import { createRunner } from "../../simulation/search/schedule.ts";
 import type { Report, Task } from "../../simulation/search/thread.ts";
 import { loadWorker } from "../../simulation/seeded-bugs/load-worker.ts";
@@ -27,6 +25,8 @@ const BOUNDS: Readonly<Record<Family, string>> = {
   random: "one message id, two workers and three deliveries",
   "random outcomes":
     "one message id, a worker, the publisher and two finalizers, and three deliveries",
+  "random orders":
+    "one key at the door and a worker, or one or two orders and two fulfillments, and three deliveries",
 };
 
 const SEEDS_A_TASK = 2_000;
@@ -67,8 +67,7 @@ function explorations({ bug, family }: Search, depth: number): Task[] {
     const named = bug && { bug: bug.name };
     return { kind: "explore", scenario, depth, only: bug?.shows, ...named };
   };
-  const scenarios = family === "random" ? exhaustiveScenarios(depth) : outcomeScenarios(depth);
-  return scenarios.map(of).toReversed();
+  return FAMILIES[family].scenarios(depth).map(of).toReversed();
 }
 
 function randomTasks({ from, seeds, faults, threads, bug, family }: Search): Task[] {

@@ -23,8 +23,10 @@ export function checkCreated(world: World, intent: Intent): void {
  * Whether nobody can know of an earlier charge: the record is lost, and the message has come for
  * another customer, by whom Stripe lists, or under another sender's time. See docs/proof.md.
  */
-function isUnknowable({ lost, scenario }: World, messageId: string): boolean {
+function isUnknowable({ lost, scenario, orders }: World, messageId: string): boolean {
   if (!lost.has(messageId)) return false;
+  const isOfDoor = orders?.settings.actors.includes("door");
+  if (isOfDoor && !orders?.forgotten.has(messageId)) return false;
   const sends = scenario.sends.filter((send) => send.messageId === messageId);
   return sends.some(
     ({ customer, createdAt }) =>

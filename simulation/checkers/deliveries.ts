@@ -16,18 +16,21 @@ export function checkAcknowledged(world: World, { sent, sqsMessageId }: Message)
   const outcome = (world.table.item(messageId)?.["outcome"] ??
     world.lostOutcomes.get(messageId)) as Outcome | undefined;
   if (!outcome) return violate(world, "acknowledged", `${sqsMessageId} has no outcome`);
-  const charged = world.charged.get(messageId) ?? "nothing";
+  const charged = world.charged.get(messageId) ?? [];
   if (!isTrue(world, messageId, outcome) || !isPaid(world, sent, charged)) {
-    const seen = `${sqsMessageId} asks for ${askedFor(sent)}; Stripe has ${charged}`;
+    const seen = `${sqsMessageId} asks for ${askedFor(sent)}; Stripe has ${charged.join(" and ") || "nothing"}`;
     violate(world, "acknowledged", seen);
   }
 }
 
 /** A record that was lost took its fingerprint with it: what is left to compare is the money. */
-function isPaid(world: World, sent: Send, charged: string): boolean {
-  if (charged === askedFor(sent)) return true;
+function isPaid(world: World, sent: Send, charged: readonly string[]): boolean {
+  if (charged.includes(askedFor(sent))) return true;
   const money = [`amount=${sent.amount} &`, `currency=${sent.currency} &`];
-  return world.lost.has(sent.messageId) && money.every((field) => charged.includes(field));
+  return (
+    world.lost.has(sent.messageId) &&
+    charged.some((form) => money.every((field) => form.includes(field)))
+  );
 }
 
 /** The worker says that another one has the claim. */

@@ -4,7 +4,7 @@ import type { Item } from "../models/table.ts";
 import type { Invocation } from "../world/invocation.ts";
 import { paymentsOf } from "../world/invocation.ts";
 import type { World } from "../world/world.ts";
-import { claimant } from "./charges.ts";
+import { claimant, ledgerOf } from "./charges.ts";
 import { checkAdvance } from "./outcomes.ts";
 import { violate } from "./rules.ts";
 import { isTrue } from "./true-outcome.ts";
@@ -15,6 +15,9 @@ export function checkWrite(world: World, before: Item | undefined, after: Item |
   checkOwner(world, before, after);
   if (!after) return;
   const messageId = String(after["messageId"]);
+  if (!before && world.writer?.role === "door" && ledgerOf(world, messageId)) {
+    world.orders?.forgotten.add(messageId);
+  }
   const owner = world.owners.get(String(after["owner"]));
   if (owner) world.claimants.add(claimant(messageId, owner));
   checkExpiry(world, after["expiresAt"]);

@@ -11,6 +11,7 @@ export type Bus = {
 };
 
 export type PublishedEvent = {
+  specversion: string;
   id: string;
   source: string;
   type: string;

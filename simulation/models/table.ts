@@ -1,8 +1,18 @@
 // A DynamoDB table in memory: conditional writes by the local table's engine, the old item on a failed
 // condition, TTL as a schedule has it.
 
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
+import type { CancellationReason } from "@aws-sdk/client-dynamodb";
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 
 import { plainItem, typedItem } from "../../local/table/attribute-value.ts";
 import type { Item as TypedItem } from "../../local/table/attribute-value.ts";
@@ -19,8 +29,11 @@ export type Table = {
   items: () => Item[];
   /** Puts an item, or its absence, where no command did. */
   restore: (key: string, item: Item | undefined) => void;
-  /** Applies one command of the document client. Throws what DynamoDB answers with. */
-  apply: (command: object) => object;
+  /**
+   * Applies one command of the document client. Throws what DynamoDB answers with: for a transaction
+   * also while another one is at the item with the index `conflicting`.
+   */
+  apply: (command: object, conflicting?: number) => object;
 };
 
 export type TableSettings = {
@@ -32,13 +45,15 @@ export type TableSettings = {
   deletesExpired: boolean;
   /** Called before every write. */
   onWrite?: (before: Item | undefined, after: Item | undefined) => void;
+  /** Called after every command that wrote. */
+  onWritten?: () => void;
 };
 
 /** Both forms, so that a reader does not convert it again. */
 type Stored = { typed: TypedItem; plain: Item };
 
 export function createTable(settings: TableSettings): Table {
-  const { partitionKey, ttlAttribute, now, deletesExpired, onWrite } = settings;
+  const { partitionKey, ttlAttribute, now, deletesExpired, onWrite, onWritten } = settings;
   const stored = new Map<string, Stored>();
   const keyNames = [partitionKey];
 
@@ -52,14 +67,54 @@ export function createTable(settings: TableSettings): Table {
     return found;
   };
 
+  function save(key: string, before: Stored | undefined, after: Stored | undefined): void {
+    onWrite?.(before?.plain, after?.plain);
+    if (after) stored.set(key, after);
+    else stored.delete(key);
+  }
+
   /** `put` is the item of a put: it need not be converted back. */
   function write(kind: WriteKind, key: string, input: WriteInput, put?: Item): object {
     const before = find(key);
     const typed = stepped(writeOf(kind, input, keyNames), before?.typed);
-    const after = typed && { typed, plain: put ? { ...put } : plainItem(typed) };
-    onWrite?.(before?.plain, after?.plain);
-    if (after) stored.set(key, after);
-    else stored.delete(key);
+    save(key, before, typed && { typed, plain: put ? { ...put } : plainItem(typed) });
+    onWritten?.();
+    return {};
+  }
+
+  /** All of the writes, or none. */
+  function transact({ input }: TransactWriteCommand, conflicting?: number): object {
+    const steps = (input.TransactItems ?? []).map((action) => {
+      const [kind, one] = Object.entries(action)[0] as [WriteKind, PlainInput];
+      const key = String((one.Item ?? one.Key)?.[partitionKey]);
+      return { key, before: find(key), step: writeOf(kind, typedInput(one), keyNames) };
+    });
+    if (new Set(steps.map(({ key }) => key)).size < steps.length) {
+      throw new Error("Bug! A transaction with two actions on one item.");
+    }
+    const reasons: CancellationReason[] = [];
+    const writes = steps.map(({ key, before, step }, index) => {
+      let typed: TypedItem | undefined;
+      let reason: CancellationReason = { Code: "None" };
+      try {
+        typed = stepped(step, before?.typed);
+      } catch (error) {
+        const { Item: item } = error as ConditionalCheckFailedException;
+        reason = { Code: "ConditionalCheckFailed", ...(item && { Item: item }) };
+      }
+      reasons.push(index === conflicting ? { Code: "TransactionConflict" } : reason);
+      return { key, before, after: typed && { typed, plain: plainItem(typed) } };
+    });
+    if (reasons.some(({ Code }) => Code !== "None")) {
+      const message = `canceled [${reasons.map(({ Code }) => Code).join(", ")}]`;
+      throw new TransactionCanceledException({
+        message,
+        $metadata: {},
+        CancellationReasons: reasons,
+      });
+    }
+    for (const { key, before, after } of writes) save(key, before, after);
+    onWritten?.();
     return {};
   }
 
@@ -74,7 +129,8 @@ export function createTable(settings: TableSettings): Table {
       if (item) stored.set(key, { typed: typedItem(item), plain: item });
       else stored.delete(key);
     },
-    apply(command) {
+    apply(command, conflicting) {
+      if (command instanceof TransactWriteCommand) return transact(command, conflicting);
       if (command instanceof PutCommand) {
         const { Item = {} } = command.input;
         return write("Put", String(Item[partitionKey]), typedInput(command.input), Item);

@@ -1,6 +1,7 @@
 // What the schedules went through: every fault at every request, every delivery result.
 
 import { DELIVERED_TWICE, FAULTS } from "../world/faults.ts";
+import { ORDER_FAULTS } from "../world/order-steps.ts";
 import { EVENT_FAULTS } from "../world/outcome-steps.ts";
 
 /** By family: the requests, and how what is received ends. */
@@ -8,6 +9,7 @@ const WORKER = {
   table: ["put", "take over", "complete", "release"],
   stripe: ["charge", "look up"],
   queue: ["set visibility"],
+  orders: [],
   bus: [],
   poller: ["acknowledge", "return"],
 } as const;
@@ -16,9 +18,19 @@ const WORKER = {
 const OUTCOMES = {
   table: ["advance"],
   stripe: ["retrieve"],
+  orders: [],
   queue: ["set visibility"],
   bus: ["publish"],
   poller: ["acknowledge", "return", "checkpoint"],
+} as const;
+
+const ORDERS = {
+  table: ["accept"],
+  orders: ["read order", "transact"],
+  stripe: [],
+  queue: ["send", "set visibility"],
+  bus: [],
+  poller: ["answer", "acknowledge", "return"],
 } as const;
 
 /** Stripe's own conflict is not here: the fingerprint prevents it. */
@@ -70,6 +82,22 @@ const OUTCOME_RESULTS = [
   "batch bisected",
 ];
 
+/** How a client's request, and an outcome event of an order, can end. */
+const ORDER_RESULTS = [
+  "door: 202",
+  "door: 422 key-reused",
+  "door: 422 invalid-payment",
+  "door: 503 unavailable",
+  "fulfillment: applied: shipped",
+  "fulfillment: applied: backordered",
+  "fulfillment: applied: unpaid",
+  "fulfillment: applied: noted",
+  "fulfillment: duplicate",
+  "fulfillment: superseded",
+  "fulfillment: conflict",
+  "fulfillment: transient",
+];
+
 const FAMILIES = {
   random: { requests: WORKER, ways: [DELIVERED_TWICE], ends: RESULTS },
   "random outcomes": {
@@ -77,6 +105,7 @@ const FAMILIES = {
     ways: Object.values(EVENT_FAULTS),
     ends: OUTCOME_RESULTS,
   },
+  "random orders": { requests: ORDERS, ways: Object.values(ORDER_FAULTS), ends: ORDER_RESULTS },
 } as const;
 
 type Family = keyof typeof FAMILIES;
@@ -172,6 +201,9 @@ const SHORT: Readonly<Record<string, string>> = {
   retrieve: "retr.",
   publish: "publ.",
   checkpoint: "checkp",
+  accept: "accept",
+  "read order": "read",
+  transact: "trans.",
 };
 
 const cell = (times: number | undefined): string =>

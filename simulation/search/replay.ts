@@ -4,6 +4,7 @@ import type { Rule, Violation } from "../checkers/rules.ts";
 import type { Scenario } from "../world/scenario.ts";
 import { drawn, given } from "./choices.ts";
 import type { Chooser } from "./choices.ts";
+import { orderScenarios, randomOrders } from "./order-scenarios.ts";
 import { outcomeScenarios, randomOutcomes } from "./outcome-scenarios.ts";
 import { randomScenario } from "./random-scenario.ts";
 import { exhaustiveScenarios } from "./scenarios.ts";
@@ -18,17 +19,19 @@ export type Schedule = {
   choices: readonly number[];
 };
 
-/** What there is to draw, by name. */
-export const RANDOM = { random: randomScenario, "random outcomes": randomOutcomes } as const;
-export type Family = keyof typeof RANDOM;
+/** What there is to explore and to draw, by the name of what is drawn. */
+export const FAMILIES = {
+  random: { scenarios: exhaustiveScenarios, draw: randomScenario },
+  "random outcomes": { scenarios: outcomeScenarios, draw: randomOutcomes },
+  "random orders": { scenarios: orderScenarios, draw: randomOrders },
+} as const;
+export type Family = keyof typeof FAMILIES;
 
-const isFamily = (name: string): name is Family => name in RANDOM;
+const isFamily = (name: string): name is Family => name in FAMILIES;
 
 /** Every scenario that is explored, of each family. */
-export const allScenarios = (faults: number): Scenario[] => [
-  ...exhaustiveScenarios(faults),
-  ...outcomeScenarios(faults),
-];
+export const allScenarios = (faults: number): Scenario[] =>
+  Object.values(FAMILIES).flatMap(({ scenarios }) => scenarios(faults));
 
 const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
@@ -40,7 +43,7 @@ export function codeOf({ scenario, depth, choices }: Schedule): string {
 /** @throws Error when the code is not one of `codeOf` */
 export function scheduleOf(code: string): Schedule {
   const [name = "", depth = "", choices = ""] = code.split(":");
-  const scenario = [...Object.keys(RANDOM), ...allScenarios(0).map((one) => one.name)].find(
+  const scenario = [...Object.keys(FAMILIES), ...allScenarios(0).map((one) => one.name)].find(
     (one) => slug(one) === name,
   );
   if (scenario === undefined || !/^\d+$/.test(depth) || !/^(\d+(\.\d+)*)?$/.test(choices)) {
@@ -73,7 +76,7 @@ export function runRandom(
   observed: Observed,
   family: Family = "random",
 ): Promise<Run> {
-  const scenario = RANDOM[family](chooser.choose, depth);
+  const scenario = FAMILIES[family].draw(chooser.choose, depth);
   return run({ scenario, chooser, exhaustive: false, ...observed });
 }
 

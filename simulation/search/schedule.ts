@@ -3,6 +3,7 @@
 import { checkCreated, checkRequest } from "../checkers/charges.ts";
 import { checkInProgress, checkRejected, isOdd } from "../checkers/deliveries.ts";
 import { checkEnd } from "../checkers/liveness.ts";
+import { checkAnswer, checkBooked, checkOrder, checkOrdersEnd } from "../checkers/orders.ts";
 import { checkOutcomesEnd, checkPublished } from "../checkers/outcomes.ts";
 import { checkWrite } from "../checkers/records.ts";
 import { violate, Violation } from "../checkers/rules.ts";
@@ -10,6 +11,7 @@ import type { Rule } from "../checkers/rules.ts";
 import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
 import { checkDone } from "../world/consumers.ts";
+import { createWorld } from "../world/create-world.ts";
 import { createEnvironment, virtualTimers } from "../world/environment.ts";
 import type { ExecutionEnvironment, OnLine } from "../world/environment.ts";
 import { paymentsOf } from "../world/invocation.ts";
@@ -17,7 +19,7 @@ import type { Invocation, Role } from "../world/invocation.ts";
 import type { Scenario } from "../world/scenario.ts";
 import { possibleSteps } from "../world/steps.ts";
 import { TIMINGS } from "../world/timings.ts";
-import { createWorld, outcomesOf } from "../world/world.ts";
+import { outcomesOf } from "../world/world.ts";
 import type { Recorder, World } from "../world/world.ts";
 import type { Chooser } from "./choices.ts";
 
@@ -49,10 +51,15 @@ const CHECKS = {
   onRequest: checkRequest,
   onWrite: checkWrite,
   onPublish: checkPublished,
+  onOrder: checkOrder,
+  onBooked: checkBooked,
 };
 
-/** A record that no event can be made of, an event that is none, a contradiction: none is planned. */
-const UNPLANNED: ReadonlySet<string> = new Set(["invalid", "contradiction"]);
+/**
+ * A record that no event can be made of, an event that is none, a contradiction, an effect without its
+ * event: none is planned.
+ */
+const UNPLANNED: ReadonlySet<string> = new Set(["invalid", "contradiction", "bug"]);
 
 const TOO_MANY_STEPS = 3_000;
 
@@ -67,7 +74,7 @@ export function createRunner(worker: Worker): Runner {
   virtualTimers(() => world.now);
 
   const onLine = (inWorld: World, invocation: Invocation, line: Record<string, unknown>): void => {
-    if (invocation.role !== "worker") return onOutcomeLine(inWorld, invocation, line);
+    if (invocation.role !== "worker") return onOtherLine(inWorld, invocation, line);
     const message = paymentsOf(invocation).find(
       (delivery) => delivery.message.sqsMessageId === line["sqsMessageId"],
     )?.message;
@@ -84,13 +91,16 @@ export function createRunner(worker: Worker): Runner {
     }
   };
 
-  const onOutcomeLine: OnLine = (inWorld, { role, name, deliveries }, line) => {
-    const { decision, kind, messageId, sqsMessageId } = line as Record<string, string | undefined>;
-    const what = [decision, kind].filter((part) => part !== undefined).join(": ");
+  const onOtherLine: OnLine = (inWorld, { role, name, deliveries }, line) => {
+    const { decision, kind, messageId, message: text = "" } = line as Record<string, string>;
+    if (role === "door") return inWorld.recorder.trace?.(name, `answers ${text}`);
+    const sqsMessageId = line["sqsMessageId"] as string | undefined;
+    const [, effect] = /^the order is (\w+)/.exec(text) ?? [];
+    const what = [decision, kind ?? effect].filter((part) => part !== undefined).join(": ");
     inWorld.recorder.count(`${role}: ${what}`);
     inWorld.recorder.trace?.(name, `${sqsMessageId ?? messageId} ends: ${what}`);
     const message = deliveries.find((one) => one.message.sqsMessageId === sqsMessageId)?.message;
-    if (message) {
+    if (message && role === "finalizer") {
       const { decisions } = outcomesOf(inWorld);
       decisions.set(message, (decisions.get(message) ?? new Set()).add(decision ?? "none"));
     }
@@ -123,6 +133,7 @@ export function createRunner(worker: Worker): Runner {
       free(environment, role);
       // Also of a function that was given up, whose answer nobody reads any more.
       guard(() => checkDone(inWorld, invocation, failed));
+      guard(() => checkAnswer(inWorld, invocation));
       if (invocation.state === "running") acknowledge(inWorld, invocation, failed);
       if (invocation.state === "abandoned") invocation.state = "dead";
     };
@@ -167,6 +178,7 @@ export function createRunner(worker: Worker): Runner {
       }
       checkEnd(world);
       if (world.outcomes) checkOutcomesEnd(world, world.outcomes);
+      if (world.orders) checkOrdersEnd(world, world.orders);
       return { steps };
     } catch (error) {
       if (error instanceof Violation) return { steps, violation: error };

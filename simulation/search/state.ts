@@ -1,6 +1,7 @@
 // A world's state as one number: two schedules that come to the same state go on alike.
 
 import { hasReason, mustSucceed } from "../checkers/liveness.ts";
+import type { Orders } from "../world/orders.ts";
 import type { Outcomes } from "../world/outcomes.ts";
 import type { World } from "../world/world.ts";
 
@@ -11,7 +12,7 @@ export function stateOf(world: World): number {
     JSON.stringify([
       world.now,
       world.received,
-      world.sendsLeft.length,
+      world.sendsLeft.map(({ at }) => at),
       world.redrivesLeft.length,
       table.items(),
       stripe.intents.map((one) =>
@@ -50,6 +51,8 @@ export function stateOf(world: World): number {
         .toSorted(),
       [...world.poisoned],
       world.outcomes && outcomesState(world.outcomes),
+      world.orders && ordersState(world.orders),
+      world.swept,
     ]),
   );
 }
@@ -70,7 +73,18 @@ function outcomesState(outcomes: Outcomes): unknown {
     [...bus.published].map(([id, contents]) => [id, ...contents].join()),
     [...recorded.keys()],
     outcomes.needsSweep,
-    outcomes.swept,
+  ];
+}
+
+function ordersState({ table, events, published, shipped, accepted }: Orders): unknown {
+  return [
+    table.items(),
+    events.messages.map(({ place, visibleAt, receipt, sent }) =>
+      [place, visibleAt, receipt, sent.id].join(),
+    ),
+    [...published.keys()],
+    [...shipped],
+    [...accepted],
   ];
 }
 

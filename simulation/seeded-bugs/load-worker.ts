@@ -4,9 +4,13 @@
 import { registerHooks } from "node:module";
 
 import type * as bus from "../../lib/aws/event-bus.ts";
+import type * as orders from "../../lib/aws/orders-table.ts";
 import type * as outcomes from "../../lib/aws/recorded-outcomes.ts";
 import type * as records from "../../lib/aws/records-table.ts";
+import type * as messages from "../../lib/aws/send-message.ts";
+import type * as api from "../../lib/lambda/api-handler.ts";
 import type * as finalizer from "../../lib/lambda/finalizer-handler.ts";
+import type * as fulfillment from "../../lib/lambda/fulfillment-handler.ts";
 import type * as publisher from "../../lib/lambda/outcome-publisher.ts";
 import type * as handler from "../../lib/lambda/payment-handler.ts";
 import type * as keys from "../../lib/stripe/api-key.ts";
@@ -14,7 +18,8 @@ import type * as charges from "../../lib/stripe/charges.ts";
 import type * as payments from "../../lib/stripe/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 
-type Modules = typeof handler &
+/** The code of the worker, and of the functions around it. */
+export type Worker = typeof handler &
   typeof charges &
   typeof records &
   typeof keys &
@@ -22,7 +27,11 @@ type Modules = typeof handler &
   typeof payments &
   typeof outcomes &
   typeof publisher &
-  typeof bus;
+  typeof bus &
+  typeof fulfillment &
+  typeof orders &
+  typeof api &
+  typeof messages;
 
 const ENTRIES = [
   "lambda/payment-handler.ts",
@@ -34,21 +43,11 @@ const ENTRIES = [
   "aws/recorded-outcomes.ts",
   "lambda/outcome-publisher.ts",
   "aws/event-bus.ts",
+  "lambda/fulfillment-handler.ts",
+  "aws/orders-table.ts",
+  "lambda/api-handler.ts",
+  "aws/send-message.ts",
 ];
-
-/** The code of the worker, and of the functions around it. */
-export type Worker = Pick<
-  Modules,
-  | "createPaymentHandler"
-  | "stripeCharges"
-  | "recordsTable"
-  | "fixedKey"
-  | "createFinalizerHandler"
-  | "stripePayments"
-  | "recordedOutcomes"
-  | "createOutcomePublisher"
-  | "eventBus"
->;
 
 /** A bug: in `file` of lib/, `find` is replaced by `replace`. */
 export type SeededBug = {
@@ -58,8 +57,8 @@ export type SeededBug = {
   edits: readonly Edit[];
   /** The rule whose violation shows most, where the first one to break shows little. */
   shows?: Rule;
-  /** It shows only with the publisher and the finalizer. */
-  family?: "outcomes";
+  /** It shows only with the functions around the worker. */
+  family?: "random outcomes" | "random orders";
 };
 export type Edit = { file: string; find: string; replace: string };
 
@@ -104,7 +103,7 @@ export async function loadWorker(bug?: SeededBug): Promise<Worker> {
   });
   try {
     const modules = await Promise.all(
-      ENTRIES.map((file) => import(`${LIB}${file}`) as Promise<Modules>),
+      ENTRIES.map((file) => import(`${LIB}${file}`) as Promise<Worker>),
     );
     const worker = Object.assign({}, ...modules) as Worker;
     const [missed] = pending;

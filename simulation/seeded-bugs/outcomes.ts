@@ -3,7 +3,7 @@
 import type { Edit, SeededBug } from "./load-worker.ts";
 
 const bug = (name: string, lesson: string, ...edits: readonly Edit[]): SeededBug => {
-  return { name, lesson, edits, family: "outcomes" };
+  return { name, lesson, edits, family: "random outcomes" };
 };
 
 const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });

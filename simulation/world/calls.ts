@@ -2,6 +2,7 @@
 
 import { checkDone, consumerOf, doneOf } from "./consumers.ts";
 import type { Call, Invocation, Reply } from "./invocation.ts";
+import { askAgain, CLIENT_TIMEOUT_MS } from "./orders.ts";
 import { checkpointOf } from "./outcomes.ts";
 import { START } from "./scenario.ts";
 import { disturbed, outcomesOf } from "./world.ts";
@@ -81,6 +82,7 @@ export function kill(world: World, invocation: Invocation): void {
   disturbed(world);
   invocation.state = "dead";
   invocation.frozenAt = undefined;
+  askAgain(world, invocation);
   for (const call of world.calls.filter(({ by }) => by === invocation)) {
     call.waiting = false;
     if (call.state === "slow") continue;
@@ -121,6 +123,15 @@ export function acknowledge(
     });
     return;
   }
+  if (invocation.role === "door") {
+    const { statusCode } = invocation.response ?? {};
+    const heard = (reply: Reply) => {
+      if ("error" in reply || statusCode === 503) askAgain(world, invocation);
+    };
+    const answered = () => ({ value: String(statusCode) });
+    pollerCall(world, invocation, "answer", answered, heard, CLIENT_TIMEOUT_MS);
+    return;
+  }
   const done = doneOf(invocation, failed);
   pollerCall(world, invocation, done.length > 0 ? "acknowledge" : "return", () => {
     checkDone(world, invocation, failed);
@@ -130,17 +141,24 @@ export function acknowledge(
   });
 }
 
-function pollerCall(world: World, by: Invocation, name: string, done: () => Reply): void {
+function pollerCall(
+  world: World,
+  by: Invocation,
+  name: string,
+  done: () => Reply,
+  resolve: Call["resolve"] = () => {},
+  timeoutMs = Infinity,
+): void {
   world.calls.push({
     by,
     service: "poller",
     name,
     state: "sent",
-    timesOutAt: Infinity,
+    timesOutAt: world.now + timeoutMs,
     waiting: true,
     finishBy: Infinity,
     receive: () => done,
-    resolve: () => {},
+    resolve,
   });
 }
 

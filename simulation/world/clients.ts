@@ -2,15 +2,17 @@
 
 import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { EventBridgeClient } from "@aws-sdk/client-eventbridge";
-import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
+import { ChangeMessageVisibilityBatchCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
+import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import type { Request, Response } from "../models/stripe.ts";
 import { connectNextClient } from "./connection.ts";
 import { consumerOf } from "./consumers.ts";
 import type { Call, Invocation, Reply } from "./invocation.ts";
-import { outcomesOf } from "./world.ts";
+import { sendThroughDoor } from "./orders.ts";
+import { ordersOf, outcomesOf } from "./world.ts";
 import type { World } from "./world.ts";
 
 /** Whose requests the clients send: changed before each invocation. */
@@ -21,6 +23,7 @@ type VirtualSignal = { timeoutMs: number };
 
 export type Clients = {
   table: DynamoDBDocumentClient;
+  orders: DynamoDBDocumentClient;
   queue: SQSClient;
   bus: EventBridgeClient;
 };
@@ -32,7 +35,7 @@ export function createClients(current: () => Current): Clients {
     name: string,
     timeoutMs: number,
     receive: Call["receive"],
-    about: Pick<Call, "request" | "record" | "entries"> = {},
+    about: Partial<Call> = {},
   ): Promise<T> =>
     new Promise((resolve, reject) => {
       const { world, invocation } = current();
@@ -55,15 +58,47 @@ export function createClients(current: () => Current): Clients {
 
   const table = {
     send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
-      const { world } = current();
+      const { world, invocation } = current();
       const apply = attempting(() => world.table.apply(command));
       const record = recordIn(command);
-      return call("table", tableCallName(command), abortSignal.timeoutMs, () => apply, { record });
+      const name = invocation.role === "door" ? "accept" : tableCallName(command);
+      return call("table", name, abortSignal.timeoutMs, () => apply, { record });
+    },
+  };
+
+  const orders = {
+    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+      const { world } = current();
+      const { table } = ordersOf(world);
+      const apply = attempting(() => table.apply(command));
+      if (!(command instanceof TransactWriteCommand)) {
+        const name = command instanceof GetCommand ? "read order" : "write";
+        return call("orders", name, abortSignal.timeoutMs, () => apply);
+      }
+      let applied: Reply | undefined;
+      // The SDK sends its token again: what was applied is not applied twice.
+      const once = () => {
+        const reply = applied ?? apply();
+        if ("value" in reply) applied = reply;
+        return reply;
+      };
+      return call("orders", "transact", abortSignal.timeoutMs, () => once, {
+        conflict: (item) => attempting(() => table.apply(command, item))(),
+        items: command.input.TransactItems?.length ?? 0,
+      });
     },
   };
 
   const queue = {
     send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+      if (command instanceof SendMessageCommand) {
+        const { world, invocation } = current();
+        const { MessageBody = "" } = command.input;
+        const apply = attempting(
+          () => sendThroughDoor(world, invocation, MessageBody).sqsMessageId,
+        );
+        return call("queue", "send", abortSignal.timeoutMs, () => apply);
+      }
       if (!(command instanceof ChangeMessageVisibilityBatchCommand)) {
         throw new Error(`The queue's model does not know ${command.constructor.name}.`);
       }
@@ -101,6 +136,7 @@ export function createClients(current: () => Current): Clients {
 
   return {
     table: table as unknown as DynamoDBDocumentClient,
+    orders: orders as unknown as DynamoDBDocumentClient,
     queue: queue as unknown as SQSClient,
     bus: bus as unknown as EventBridgeClient,
   };
@@ -111,12 +147,16 @@ function attempting(run: () => unknown): () => Reply {
     try {
       return { value: run() };
     } catch (error) {
-      if (error instanceof Error && error.name === "ConditionalCheckFailedException")
-        return { error };
+      if (error instanceof Error && CONDITIONS.has(error.name)) return { error };
       throw error;
     }
   };
 }
+
+const CONDITIONS: ReadonlySet<string> = new Set([
+  "ConditionalCheckFailedException",
+  "TransactionCanceledException",
+]);
 
 function recordIn(command: object): string {
   const { Key, Item } = (command as { input: Record<string, Record<string, unknown>> }).input;

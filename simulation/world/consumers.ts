@@ -1,13 +1,15 @@
 // The functions that a queue feeds: which one, what is in a message, and what may be called done.
 
 import { checkAcknowledged } from "../checkers/deliveries.ts";
+import { checkApplied } from "../checkers/orders.ts";
 import { checkEventDone } from "../checkers/outcomes.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
 import { eventBody } from "../models/stripe-events.ts";
 import { invoke } from "./invocation.ts";
 import type { Delivery, Invocation, Role, Sent, Start } from "./invocation.ts";
+import { deliveredBody } from "./orders.ts";
 import { bodyOf } from "./scenario.ts";
-import { outcomesOf } from "./world.ts";
+import { ordersOf, outcomesOf } from "./world.ts";
 import type { World } from "./world.ts";
 
 type Consumer<S> = {
@@ -33,6 +35,12 @@ const CONSUMERS: Readonly<Partial<Record<Role, Consumer<Sent>>>> = {
     body: eventBody,
     checkDone: checkEventDone,
     title: ({ eventId }) => `${eventId} as `,
+  }),
+  fulfillment: consumer({
+    queue: (world) => ordersOf(world).events,
+    body: deliveredBody,
+    checkDone: checkApplied,
+    title: ({ id, type }) => `${type} ${id} as `,
   }),
 };
 

@@ -13,12 +13,12 @@ import type { World } from "./world.ts";
 export type Fault = {
   name: string;
   services: readonly Call["service"][];
-  only?: "put" | "charge" | "complete";
+  only?: "put" | "charge" | "complete" | "transact";
   possible?: (world: World, call: Call) => boolean;
   inject: (world: World, call: Call) => void;
 };
 
-const EVERY = ["table", "stripe", "queue", "bus"] as const;
+const EVERY = ["table", "orders", "stripe", "queue", "bus"] as const;
 
 // A request that was accepted is done within this time, however late its caller hears of it.
 const SLOWEST_MS = 15 * MINUTE;
@@ -125,7 +125,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "throttled",
-    services: ["table", "queue", "bus"],
+    services: ["table", "orders", "queue", "bus"],
     inject(world, call) {
       const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
       hand(world, call, { error });
@@ -133,6 +133,9 @@ export const FAULTS: readonly Fault[] = [
   },
   entryFails("first", 0),
   entryFails("second", 1),
+  conflictAt("the event", 0),
+  conflictAt("the order", 1),
+  conflictAt("the stock", 2),
   stripeAnswers("429", { status: 429, type: "invalid_request_error", code: "rate_limit" }),
   stripeAnswers("409 lock timeout", {
     status: 409,
@@ -183,7 +186,7 @@ export const FAULTS: readonly Fault[] = [
     name: "acknowledgement lost",
     services: ["poller"],
     inject(world, call) {
-      forget(world, call);
+      hand(world, call, connectionLost(call));
     },
   },
 ];
@@ -196,6 +199,21 @@ function entryFails(which: string, failing: number): Fault {
     possible: (_world, { entries = [] }) => failing < entries.length,
     inject(world, call) {
       hand(world, call, { value: outcomesOf(world).bus.put(call.entries ?? [], failing) });
+    },
+  };
+}
+
+/** Another transaction is at work on one of the items, and this one is canceled for it. */
+function conflictAt(what: string, item: number): Fault {
+  return {
+    name: `a conflict at ${what}`,
+    services: ["orders"],
+    only: "transact",
+    possible: (_world, { items = 0 }) => item < items,
+    inject(world, call) {
+      const reply = call.conflict?.(item);
+      if (!reply) throw new Error("Bug! A transaction that cannot conflict.");
+      hand(world, call, reply);
     },
   };
 }

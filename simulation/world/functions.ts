@@ -1,6 +1,6 @@
 // The real handlers, composed as functions/ composes them, and their events.
 
-import type { DynamoDBRecord, SQSRecord } from "aws-lambda";
+import type { APIGatewayProxyEventV2, DynamoDBRecord, SQSRecord } from "aws-lambda";
 
 import type { SqsHandler } from "../../lib/sqs/handler.ts";
 import { typedItem } from "../../local/table/attribute-value.ts";
@@ -9,6 +9,7 @@ import type { Current } from "./clients.ts";
 import { consumerOf } from "./consumers.ts";
 import type { Surroundings } from "./environment.ts";
 import type { Invocation, Role } from "./invocation.ts";
+import { paymentIn } from "./scenario.ts";
 import { TIMINGS } from "./timings.ts";
 import { hasWrongKey } from "./world.ts";
 
@@ -21,7 +22,6 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
   worker(worker, { clients, current, now, random, write }) {
     const right = worker.fixedKey("rk_test_simulation", "test");
     const wrong = worker.fixedKey("rk_live_simulation", "test");
-    let owners = 0;
     const handler = worker.createPaymentHandler({
       records: worker.recordsTable(clients.table, "records"),
       charges: worker.stripeCharges({
@@ -33,18 +33,10 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
       functionName: "payment-worker",
       now,
       random,
-      newOwner() {
-        const { world, invocation } = current();
-        const owner = `${invocation.key}/${++owners}`;
-        world.owners.set(owner, invocation);
-        return owner;
-      },
+      newOwner: ownersOf(current),
       write,
     });
-    return (running) => {
-      owners = 0;
-      return fed(handler, running);
-    };
+    return (running) => fed(handler, running);
   },
 
   finalizer(worker, { clients, now, random, write }) {
@@ -82,7 +74,75 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
       return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier ?? "");
     };
   },
+
+  fulfillment(worker, { clients, now, random, write }) {
+    const { callTimeoutMs, recordTtlMs } = TIMINGS;
+    const handler = worker.createFulfillmentHandler({
+      orders: worker.ordersTable(clients.orders, "orders", {
+        eventTtlMs: recordTtlMs,
+        timeoutMs: callTimeoutMs,
+        now,
+      }),
+      queue: { client: clients.queue, url: "https://queue.test/outcomes" },
+      functionName: "order-fulfillment",
+      timings: TIMINGS,
+      now,
+      random,
+      write,
+    });
+    return (running) => fed(handler, running);
+  },
+
+  door(worker, { clients, current, now, write }) {
+    const { callTimeoutMs } = TIMINGS;
+    const records = worker.recordsTable(clients.table, "records");
+    const handler = worker.createApiHandler({
+      claim: (record) => records.claim(record, callTimeoutMs),
+      send: worker.messageSender(clients.queue, "https://queue.test/payments", callTimeoutMs),
+      read: () => Promise.reject(new Error("Bug! Nobody asks for a status.")),
+      limits: TIMINGS,
+      functionName: "payment-api",
+      now,
+      newOwner: ownersOf(current),
+      write,
+    });
+    return async ({ invocation }) => {
+      invocation.response = await handler(requestOf(invocation));
+      return [];
+    };
+  },
 };
+
+/** Owners of records, named after what their invocation received. */
+function ownersOf(current: Surroundings["current"]): () => string {
+  let of: Invocation | undefined;
+  let made = 0;
+  return () => {
+    const { world, invocation } = current();
+    made = of === invocation ? made + 1 : 1;
+    of = invocation;
+    const owner = `${invocation.key}/${made}`;
+    world.owners.set(owner, invocation);
+    return owner;
+  };
+}
+
+/** As API Gateway hands it over; a message id with a slash is a caller and its key. */
+function requestOf({ name, request }: Invocation): APIGatewayProxyEventV2 {
+  if (!request) throw new Error("Bug! The door has no request.");
+  const [key, sub] = request.messageId.split("/").toReversed();
+  return {
+    rawPath: "/payments",
+    headers: { "idempotency-key": key, "content-type": "application/json" },
+    body: paymentIn(request),
+    isBase64Encoded: false,
+    requestContext: {
+      requestId: name,
+      http: { method: "POST" },
+      ...(sub !== undefined && { authorizer: { jwt: { claims: { sub } } } }),
+    },
+  } as unknown as APIGatewayProxyEventV2;
+}
 
 /** Runs the handler of a queue. */
 async function fed(handler: SqsHandler, { world, invocation }: Current): Promise<string[]> {

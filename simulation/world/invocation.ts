@@ -1,7 +1,9 @@
 // A function's invocation, and its requests in flight.
 
 import type { PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
+import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 
+import type { PublishedEvent } from "../models/bus.ts";
 import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
 import type { Request } from "../models/stripe.ts";
@@ -9,10 +11,10 @@ import type { Change } from "./outcomes.ts";
 import type { Send } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-export type Role = "worker" | "finalizer" | "publisher";
+export type Role = "worker" | "finalizer" | "publisher" | "fulfillment" | "door";
 
 /** What a queue of the simulation holds. */
-export type Sent = Send | StripeEvent;
+export type Sent = Send | StripeEvent | PublishedEvent;
 
 export type Delivery<S = Sent> = { message: QueuedMessage<S>; receipt: string };
 
@@ -34,6 +36,10 @@ export type Invocation = {
   /** Only the publisher's. */
   changes?: readonly Change[];
   changesFrom?: number;
+  /** Only the door's: what is asked for, the answer, and whether the client asks again for want of one. */
+  request?: Send;
+  response?: APIGatewayProxyStructuredResultV2;
+  askedAgain?: true;
   /** A digest of all that it has seen: with it, the state of its code. */
   seen: number;
 };
@@ -74,7 +80,7 @@ export type Reply = { value: unknown } | { error: unknown };
 /** A request at an await: it is answered when the scheduler picks it. */
 export type Call = {
   by: Invocation;
-  service: "table" | "stripe" | "queue" | "bus" | "poller";
+  service: "table" | "orders" | "stripe" | "queue" | "bus" | "poller";
   name: string;
   /** `sent`: on its way. `slow`: accepted, not done. `lost`: never arrives. `answered`: unread. */
   state: "sent" | "slow" | "lost" | "answered";
@@ -90,6 +96,9 @@ export type Call = {
   request?: Request;
   /** Only the records table's: the message id of the record. */
   record?: string;
+  /** Only a transaction's: its answer while another one is at one of its items. */
+  conflict?: (item: number) => Reply;
+  items?: number;
   /** Only the bus's. */
   entries?: readonly PutEventsRequestEntry[];
   resolve: (reply: Reply) => void;

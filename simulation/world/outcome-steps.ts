@@ -2,29 +2,29 @@
 
 import { ledgerOf } from "../checkers/charges.ts";
 import { resultsOf } from "../checkers/true-outcome.ts";
-import type { QueuedMessage } from "../models/queue.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
-import { deliver } from "./consumers.ts";
 import { invoke } from "./invocation.ts";
 import type { Start } from "./invocation.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
 import type { Change, Outcomes } from "./outcomes.ts";
+import { deliverAgain, isFree, receiveSteps } from "./queue-steps.ts";
+import type { Fed } from "./queue-steps.ts";
 import type { Step } from "./steps.ts";
 import type { World } from "./world.ts";
 
 /** Above every worker's: these have clocks without an error. */
-const FINALIZERS = [10, 11];
+const SLOTS = [10, 11];
 const PUBLISHER = 20;
+
+const finalizer = ({ settings }: Outcomes): Fed => ({
+  role: "finalizer",
+  slots: SLOTS,
+  batchSize: settings.batchSize,
+});
 
 /** Adds the steps that are possible now. */
 export function outcomeSteps(world: World, outcomes: Outcomes, start: Start, steps: Step[]): void {
-  const events = outcomes.events.receivable();
-  const slot = FINALIZERS.find((one) => isFree(world, one));
-  if (slot !== undefined) {
-    for (const event of events) {
-      steps.push({ weight: 5, run: () => deliverEvent(world, outcomes, slot, event, start) });
-    }
-  }
+  steps.push(...receiveSteps(world, finalizer(outcomes), start));
   if (outcomes.checkpoint < outcomes.changes.length && isFree(world, PUBLISHER)) {
     steps.push({ weight: 5, run: () => poll(world, outcomes, start) });
   }
@@ -63,13 +63,7 @@ export function eventFaults(
     });
     push(EVENT_FAULTS.twice, () => void outcomes.events.send(event));
   }
-  const slot = FINALIZERS.find((one) => isFree(world, one));
-  for (const message of outcomes.events.messages) {
-    const worked = message.place === "queue" && message.visibleAt > world.now;
-    if (worked && slot !== undefined) {
-      push(EVENT_FAULTS.again, () => deliverEvent(world, outcomes, slot, message, start));
-    }
-  }
+  deliverAgain(world, finalizer(outcomes), start, (run) => push(EVENT_FAULTS.again, run));
 }
 
 export const EVENT_FAULTS = {
@@ -80,29 +74,30 @@ export const EVENT_FAULTS = {
 
 /**
  * Nothing can happen any more. What an event would have told and did not is asked of Stripe by the
- * scheduled sweep, which hands each open payment to the finalizer; the dead-letter queue is redriven.
+ * scheduled sweep, which hands each open payment to the finalizer; what is dead comes back.
  */
-export function sweepStep(world: World, outcomes: Outcomes): Step | undefined {
-  const dead = outcomes.events.messages.some(({ place }) => place === "dead-letter queue");
-  if (outcomes.swept || !(dead || outcomes.needsSweep || world.lost.size > 0)) return undefined;
+export function sweepStep(world: World): Step | undefined {
+  const { outcomes, orders, swept } = world;
+  const queues = [outcomes?.events, orders?.events].filter((one) => one !== undefined);
+  const dead = queues.some(({ messages }) =>
+    messages.some(({ place }) => place === "dead-letter queue"),
+  );
+  const open = outcomes && (outcomes.needsSweep || world.lost.size > 0);
+  if (swept || !(dead || open)) return undefined;
   const run = () => {
-    outcomes.swept = true;
+    world.swept = true;
     world.faultsLeft = 0;
     world.recorder.trace?.("operator", "sweeps what is open, and redrives the events");
-    outcomes.events.redrive();
-    for (const item of world.table.items()) {
+    for (const queue of queues) queue.redrive();
+    for (const item of outcomes ? world.table.items() : []) {
       const { paymentIntentId, result } = (item["outcome"] ?? {}) as Record<string, unknown>;
       const intent = world.stripe.intents.find(({ id }) => id === paymentIntentId);
-      if (intent && !resultsOf(intent.status).includes(String(result))) emit(outcomes, intent);
+      if (outcomes && intent && !resultsOf(intent.status).includes(String(result))) {
+        emit(outcomes, intent);
+      }
     }
   };
   return { weight: 1, run };
-}
-
-function isFree({ invocations, calls }: World, slot: number): boolean {
-  const running = invocations.some((one) => one.slot === slot && one.state === "running");
-  // A batch of the stream is over when Lambda has its checkpoint.
-  return !running && !calls.some(({ by, service }) => by.slot === slot && service === "poller");
 }
 
 function take(outcomes: Outcomes, event: StripeEvent): void {
@@ -117,18 +112,6 @@ function send(world: World, outcomes: Outcomes, event: StripeEvent): void {
     "Stripe",
     `sends ${event.eventId} (${id} ${status}) as event ${sqsMessageId}`,
   );
-}
-
-function deliverEvent(
-  world: World,
-  { events, settings }: Outcomes,
-  slot: number,
-  first: QueuedMessage<StripeEvent>,
-  start: Start,
-): void {
-  const others = events.receivable().filter((one) => one !== first);
-  const more = settings.batchSize - 1 - world.vary(settings.batchSize);
-  deliver(world, start, { role: "finalizer", slot }, [first, ...others.slice(0, more)]);
 }
 
 function poll(world: World, outcomes: Outcomes, start: Start): void {

@@ -11,6 +11,7 @@ import { DECLINE } from "../models/stripe-objects.ts";
 import type { Intent, Status } from "../models/stripe-objects.ts";
 import type { Item } from "../models/table.ts";
 import type { Invocation, Sent } from "./invocation.ts";
+import { arrive } from "./orders.ts";
 import type { OutcomeSettings } from "./scenario.ts";
 import type { Observers, World } from "./world.ts";
 
@@ -43,7 +44,6 @@ export type Outcomes = {
   decisions: Map<QueuedMessage<Sent>, Set<string>>;
   /** Whether something happened that only a sweep can make good. */
   needsSweep: boolean;
-  swept: boolean;
 };
 
 const EVENT_RECEIVES = 5;
@@ -73,11 +73,13 @@ export function createOutcomes(
     checkpoint: 0,
     bisected: undefined,
     unanswered: 0,
-    bus: createBus((event) => onPublish(world, event)),
+    bus: createBus((event) => {
+      onPublish(world, event);
+      if (world.orders) arrive(world.orders, event);
+    }),
     recorded: new Map(),
     decisions: new Map(),
     needsSweep: false,
-    swept: false,
   };
 }
 

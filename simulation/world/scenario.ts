@@ -19,6 +19,8 @@ export type Send = {
   wrapped?: boolean;
   /** Invalid: the worker must never charge it. */
   invalid?: boolean;
+  /** As the door wrote it. */
+  body?: string;
 };
 
 export type Scenario = {
@@ -51,6 +53,8 @@ export type Scenario = {
   deliveries: number;
   /** With the publisher and the finalizer; without it, the worker alone. */
   outcomes?: OutcomeSettings;
+  /** With the door, the fulfillment or both. */
+  orders?: OrderSettings;
 };
 
 export type OutcomeSettings = {
@@ -62,6 +66,17 @@ export type OutcomeSettings = {
   batchSize: number;
   /** PaymentIntents that no worker makes: a second one for `pay-1`, and others'. */
   byHand: "none" | "second" | "others";
+};
+
+export type OrderSettings = {
+  /** With the door, what is sent is what its clients ask for. */
+  actors: readonly ("door" | "fulfillment")[];
+  /** All of one article, in euro. */
+  orders: readonly { messageId: string; amount: number; quantity: number }[];
+  /** How many there are of it. */
+  onHand: number;
+  /** Outcome events that are on their way at the start, where nobody publishes any. */
+  published: readonly { messageId: string; result: string; revision?: number }[];
 };
 
 export const START = Date.UTC(2026, 10, 2, 9);
@@ -83,20 +98,19 @@ export const PAYMENT: Send = {
   createdAt: 0,
 };
 
+/** The payment alone: what a client sends to the door. */
+export function paymentIn(send: Send): string {
+  const { amount, currency, customer, paymentMethod, description, metadata } = send;
+  const rest = JSON.stringify({ currency, customer, paymentMethod, description, metadata });
+  return `{"amount":${amount},${rest.slice(1)}`;
+}
+
 /** The message's body. */
 export const bodyOf = once((send: Send): string => {
-  const { messageId, amount, createdAt, at, wrapped } = send;
-  const { currency, customer, paymentMethod, description, metadata } = send;
-  const rest = JSON.stringify({
-    id: messageId,
-    createdAt: new Date(START + createdAt).toISOString(),
-    currency,
-    customer,
-    paymentMethod,
-    description,
-    metadata,
-  });
-  const body = `{"amount":${amount},${rest.slice(1)}`;
+  const { messageId, createdAt, at, wrapped } = send;
+  if (send.body !== undefined) return send.body;
+  const time = new Date(START + createdAt).toISOString();
+  const body = `{"id":"${messageId}","createdAt":"${time}",${paymentIn(send).slice(1)}`;
   if (!wrapped) return body;
   return JSON.stringify({ Type: "Notification", MessageId: `sns-${at}`, Message: body });
 });

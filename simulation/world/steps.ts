@@ -4,6 +4,7 @@ import { answer, expire, finish } from "./calls.ts";
 import { deliver } from "./consumers.ts";
 import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
 import type { Call, Start } from "./invocation.ts";
+import { orderFaults, orderSteps } from "./order-steps.ts";
 import { eventFaults, outcomeSteps, sweepStep } from "./outcome-steps.ts";
 import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
 import { disturbed } from "./world.ts";
@@ -35,13 +36,19 @@ export function possibleSteps(world: World, start: Start): Step[] {
   for (const call of world.calls) {
     if (call.state === "slow") steps.push({ weight: 2, run: () => finish(world, call) });
   }
-  const waitingSince = receives(world, start, steps);
+  let waitingSince = receives(world, start, steps);
   if (world.outcomes) outcomeSteps(world, world.outcomes, start, steps);
+  if (world.orders) {
+    const deliveries = orderSteps(world, start);
+    steps.push(...deliveries);
+    const visible = deliveries.length > 0 ? world.orders.events.receivable() : [];
+    waitingSince = Math.min(waitingSince, ...visible.map(({ visibleAt }) => visibleAt));
+  }
   const next = busy ? Infinity : nextInstant(world);
   const inTime = next < waitingSince + world.scenario.longestBacklogMs;
-  if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next) });
+  if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next, start) });
   if (world.faultsLeft > 0) faults(world, start, steps);
-  const sweep = steps.length === 0 && world.outcomes && sweepStep(world, world.outcomes);
+  const sweep = steps.length === 0 && sweepStep(world);
   return sweep ? [sweep] : steps;
 }
 
@@ -81,6 +88,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
     }
   }
   if (world.outcomes) eventFaults(world, world.outcomes, start, push);
+  if (world.orders) orderFaults(world, world.orders, start, push);
   const injected = steps.slice(first);
   for (const step of injected)
     step.weight *= ordinary / (world.scenario.stepsPerFault - 1) / injected.length;
@@ -97,6 +105,10 @@ const RARE: Readonly<Record<string, number>> = {
   checkpoint: 4,
   retrieve: 8,
   advance: 12,
+  accept: 4,
+  send: 4,
+  answer: 2,
+  transact: 2,
 };
 
 function freeSlots({ scenario, invocations }: World): number[] {

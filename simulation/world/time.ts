@@ -2,7 +2,8 @@
 
 import { expire, finish, kill } from "./calls.ts";
 import { LONGEST_FREEZE_MS } from "./faults.ts";
-import type { Invocation } from "./invocation.ts";
+import type { Invocation, Start } from "./invocation.ts";
+import { arrive, ask, askAgain } from "./orders.ts";
 import { START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
 import type { World } from "./world.ts";
@@ -32,11 +33,10 @@ export function nextInstant(world: World): number {
     if (state === "running") at(deadline);
     if (frozenAt !== undefined) at(frozenAt + LONGEST_FREEZE_MS);
   }
-  for (const { place, visibleAt } of world.queue.messages) {
-    if (place === "queue" && visibleAt > world.now) at(visibleAt);
-  }
-  for (const { place, visibleAt } of world.outcomes?.events.messages ?? []) {
-    if (place === "queue" && visibleAt > world.now) at(visibleAt);
+  for (const queue of [world.queue, world.outcomes?.events, world.orders?.events]) {
+    for (const { place, visibleAt } of queue?.messages ?? []) {
+      if (place === "queue" && visibleAt > world.now) at(visibleAt);
+    }
   }
   const [send] = world.sendsLeft;
   if (send) at(START + send.at);
@@ -55,7 +55,7 @@ export function passSomeTime(world: World): void {
 const LATENCIES_MS = [0, 0, 1, 300, 2_000, 18_000];
 
 /** Lets time pass until the next thing that happens by itself. */
-export function advance(world: World, instant: number): void {
+export function advance(world: World, instant: number, start: Start): void {
   world.now = Math.max(world.now, instant);
   for (const invocation of world.invocations) {
     const { state, deadline, frozenAt } = invocation;
@@ -65,8 +65,11 @@ export function advance(world: World, instant: number): void {
         invocation.name,
         frozen ? "is given up while frozen" : "is out of time",
       );
-      if (frozen) invocation.state = "abandoned";
-      else kill(world, invocation);
+      if (!frozen) kill(world, invocation);
+      else {
+        invocation.state = "abandoned";
+        askAgain(world, invocation);
+      }
     }
     if (frozen && frozenAt + LONGEST_FREEZE_MS <= world.now) kill(world, invocation);
   }
@@ -81,6 +84,10 @@ export function advance(world: World, instant: number): void {
   while (world.sendsLeft[0] && START + world.sendsLeft[0].at <= world.now) {
     const sent = world.sendsLeft.shift();
     if (!sent) break;
+    if (world.orders?.settings.actors.includes("door")) {
+      ask(world, sent, start);
+      continue;
+    }
     const { sqsMessageId } = world.queue.send(sent);
     world.recorder.trace?.(
       "producer",
@@ -91,5 +98,8 @@ export function advance(world: World, instant: number): void {
     world.redrivesLeft.shift();
     world.recorder.trace?.("operator", "moves the dead-letter queue back");
     world.queue.redrive();
+    for (const event of world.orders?.published.values() ?? []) {
+      if (world.orders) arrive(world.orders, event);
+    }
   }
 }

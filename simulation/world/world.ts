@@ -4,19 +4,15 @@
 import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 import type { PublishedEvent } from "../models/bus.ts";
-import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
-import { strangers } from "../models/stripe-objects.ts";
 import type { Intent } from "../models/stripe-objects.ts";
-import { createStripe } from "../models/stripe.ts";
 import type { Request, StripeModel } from "../models/stripe.ts";
-import { createTable } from "../models/table.ts";
 import type { Item, Table } from "../models/table.ts";
 import type { Choose } from "../search/choices.ts";
 import type { Call, Invocation, Sent } from "./invocation.ts";
-import { begins, createOutcomes, logChange } from "./outcomes.ts";
+import type { Orders } from "./orders.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { formOf, START } from "./scenario.ts";
+import { START } from "./scenario.ts";
 import type { Scenario, Send } from "./scenario.ts";
 
 export type Message = QueuedMessage<Send>;
@@ -53,8 +49,8 @@ export type World = {
   idOf: ReadonlyMap<string, string>;
   /** By message id: the form of the first request to create a PaymentIntent. */
   creates: Map<string, string>;
-  /** By message id: the form of the request that made the first PaymentIntent. */
-  charged: Map<string, string>;
+  /** By message id: the forms of the requests that made a PaymentIntent. */
+  charged: Map<string, string[]>;
   /** By message id: the record before the last write. */
   previous: Map<string, Item>;
   /** Message ids whose record was lost or rolled back, and the outcomes that went with them. */
@@ -77,6 +73,10 @@ export type World = {
   logged: Map<QueuedMessage<Sent>, string>;
   /** The publisher's and the finalizer's part; absent when the worker is alone. */
   outcomes: Outcomes | undefined;
+  /** The door's and the fulfillment's. */
+  orders: Orders | undefined;
+  /** Whether the operator has swept what is open. */
+  swept: boolean;
 };
 
 /** What the models report to the safety checks. */
@@ -85,95 +85,20 @@ export type Observers = {
   onRequest: (world: World, request: Request) => void;
   onWrite: (world: World, before: Item | undefined, after: Item | undefined) => void;
   onPublish: (world: World, event: PublishedEvent) => void;
+  onOrder: (world: World, before: Item | undefined, after: Item | undefined) => void;
+  onBooked: (world: World) => void;
 };
-
-const STRANGERS = {
-  none: strangers("none", START),
-  alike: strangers("alike", START),
-  pages: strangers("pages", START),
-};
-
-export function createWorld(
-  scenario: Scenario,
-  timings: Timings,
-  choose: Choose,
-  vary: World["vary"],
-  recorder: Recorder,
-  observers: Observers,
-  only: Rule | undefined,
-): World {
-  const now = () => world.now;
-  const idOf = new Map(scenario.sends.map((send) => [send.paymentMethod, send.messageId]));
-  const world: World = {
-    scenario,
-    only,
-    timings,
-    choose,
-    vary,
-    recorder,
-    now: START,
-    table: createTable({
-      partitionKey: "messageId",
-      ttlAttribute: "expiresAt",
-      now,
-      deletesExpired: scenario.deletesExpired,
-      onWrite(before, after) {
-        observers.onWrite(world, before, after);
-        if (world.outcomes) logChange(world.outcomes, before, after);
-        const messageId = String((after ?? before)?.["messageId"]);
-        if (before) world.previous.set(messageId, before);
-        else world.previous.delete(messageId);
-      },
-    }),
-    queue: createQueue<Send>({
-      now,
-      visibilityTimeoutMs: timings.visibilityTimeoutMs,
-      maxReceiveCount: scenario.maxReceiveCount,
-      retentionMs: timings.queueRetentionMs,
-      takesStaleReceipts: scenario.takesStaleReceipts,
-    }),
-    stripe: createStripe({
-      now: () => world.now + scenario.stripeClock,
-      prunesKeys: scenario.prunesKeys,
-      strangers: STRANGERS[scenario.strangers],
-      onCreate(intent, { body }) {
-        const messageId = idOf.get(intent.payment_method) ?? "?";
-        if (!world.charged.has(messageId)) world.charged.set(messageId, formOf(body));
-        observers.onCreate(world, intent);
-        if (world.outcomes) begins(world.outcomes, intent);
-      },
-      onRequest: (request) => observers.onRequest(world, request),
-    }),
-    invocations: [],
-    calls: [],
-    owners: new Map(),
-    claimants: new Set(),
-    idOf,
-    creates: new Map(),
-    charged: new Map(),
-    previous: new Map(),
-    lost: new Set(),
-    lostOutcomes: new Map(),
-    writer: undefined,
-    sendsLeft: scenario.sends.toSorted((a, b) => a.at - b.at),
-    redrivesLeft: [...scenario.redrivesAt],
-    faultsLeft: scenario.faults,
-    received: 0,
-    receivesAtFault: new Map(),
-    poisoned: new Set(),
-    damaged: new Map(),
-    rejected: new Set(),
-    logged: new Map(),
-    outcomes: undefined,
-  };
-  if (scenario.outcomes) world.outcomes = createOutcomes(world, scenario.outcomes, observers);
-  return world;
-}
 
 /** @throws Error where the worker is alone */
 export function outcomesOf({ outcomes }: World): Outcomes {
   if (!outcomes) throw new Error("Bug! The worker is alone here.");
   return outcomes;
+}
+
+/** @throws Error where nobody orders anything */
+export function ordersOf({ orders }: World): Orders {
+  if (!orders) throw new Error("Bug! Nobody orders anything here.");
+  return orders;
 }
 
 /** Whether the worker's key is of the wrong mode now. */

@@ -2,9 +2,13 @@
 import { afterAll, expect, test, vi } from "vitest";
 
 import * as bus from "../../lib/aws/event-bus.ts";
+import * as orders from "../../lib/aws/orders-table.ts";
 import * as outcomes from "../../lib/aws/recorded-outcomes.ts";
 import * as records from "../../lib/aws/records-table.ts";
+import * as messages from "../../lib/aws/send-message.ts";
+import * as api from "../../lib/lambda/api-handler.ts";
 import * as finalizer from "../../lib/lambda/finalizer-handler.ts";
+import * as fulfillment from "../../lib/lambda/fulfillment-handler.ts";
 import * as publisher from "../../lib/lambda/outcome-publisher.ts";
 import * as handler from "../../lib/lambda/payment-handler.ts";
 import * as keys from "../../lib/stripe/api-key.ts";
@@ -22,7 +26,8 @@ const now = performance.now.bind(performance);
 const timeout = AbortSignal.timeout.bind(AbortSignal);
 const worker = { ...handler, ...charges, ...records, ...keys };
 const around = { ...bus, ...outcomes, ...finalizer, ...publisher, ...payments };
-const run = createRunner({ ...worker, ...around });
+const shop = { ...orders, ...messages, ...api, ...fulfillment };
+const run = createRunner({ ...worker, ...around, ...shop });
 afterAll(() => {
   performance.now = now;
   AbortSignal.timeout = timeout;

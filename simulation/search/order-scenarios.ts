@@ -1,0 +1,146 @@
+// The scenarios with the door and the fulfillment: those that are explored exhaustively, and a random
+// one, in which an order goes all the way.
+
+import { MOVING } from "../models/stripe-objects.ts";
+import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
+import type { OrderSettings, Scenario, Send } from "../world/scenario.ts";
+import type { Choose } from "./choices.ts";
+import { randomOutcomes } from "./outcome-scenarios.ts";
+import { oneOf, usually } from "./random-scenario.ts";
+import { USUAL as ONE_MESSAGE } from "./scenarios.ts";
+
+/** One worker; the deliveries are those of clients, messages and events. */
+const USUAL = { ...ONE_MESSAGE, clocks: [0] };
+
+const order = (messageId: string, amount = 500, quantity = 1) => ({ messageId, amount, quantity });
+
+const ORDERS: OrderSettings = {
+  actors: [],
+  orders: [order("pay-1")],
+  onHand: 1,
+  published: [],
+};
+
+type Variant = Partial<Scenario> & { name: string };
+
+const DOOR: readonly Variant[] = [
+  { name: "a client with a key" },
+  { name: "two clients with one key", sends: [PAYMENT, PAYMENT], deliveries: 2 },
+  {
+    name: "a key for two payments",
+    sends: [PAYMENT, { ...PAYMENT, amount: "700", at: MINUTE }],
+    maxReceiveCount: 4,
+  },
+  {
+    name: "an invalid payment, and a valid one with its key",
+    sends: [
+      { ...PAYMENT, amount: "78.4", invalid: true },
+      { ...PAYMENT, at: MINUTE },
+    ],
+  },
+  {
+    name: "a client that asks again a day later",
+    sends: [PAYMENT, { ...PAYMENT, at: 25 * HOUR }],
+    maxReceiveCount: 1,
+  },
+  {
+    name: "two callers with one key",
+    sends: ["ann", "bob"].map((caller, i) => ({
+      ...PAYMENT,
+      messageId: `${caller}/pay-1`,
+      paymentMethod: `pm_card_${i + 1}`,
+      at: i * MINUTE,
+    })),
+    deliveries: 0,
+  },
+];
+
+const FULFILLMENT: readonly (Variant & { settings: Partial<OrderSettings> })[] = [
+  { name: "an order that is paid", settings: { published: [event("succeeded")] } },
+  {
+    name: "an order whose event comes twice",
+    settings: { published: [event("succeeded"), event("succeeded")] },
+  },
+  { name: "an order that is not paid yet", settings: { published: [event("processing")] } },
+  {
+    name: "an order that is paid at last",
+    settings: { published: [event("processing"), event("succeeded", 2)] },
+  },
+  {
+    name: "an order whose payment fails first",
+    settings: { published: [event("failed"), event("succeeded", 2)] },
+  },
+  {
+    name: "an order over another amount",
+    settings: { orders: [order("pay-1", 700)], published: [event("succeeded")] },
+  },
+  {
+    name: "two orders, and stock for one",
+    settings: {
+      orders: [order("pay-1", 500, 2), order("pay-10", 500, 2)],
+      onHand: 3,
+      published: [event("succeeded"), { ...event("succeeded"), messageId: "pay-10" }],
+    },
+  },
+  {
+    name: "an event that is published again after 36 days",
+    redrivesAt: [36 * DAY],
+    settings: { published: [event("succeeded")] },
+  },
+];
+
+function event(result: string, revision = 1): OrderSettings["published"][number] {
+  return { messageId: "pay-1", result, revision };
+}
+
+/** Every scenario, each with at most `faults` faults. */
+export function orderScenarios(faults: number): Scenario[] {
+  return [
+    ...DOOR.map((variant): Scenario => {
+      const sends = (variant.sends ?? USUAL.sends).map((send) => ({ ...send, createdAt: send.at }));
+      return { ...USUAL, ...variant, sends, orders: { ...ORDERS, actors: ["door"] }, faults };
+    }),
+    ...FULFILLMENT.map(({ settings, ...variant }): Scenario => {
+      const orders: OrderSettings = { ...ORDERS, actors: ["fulfillment"], ...settings };
+      return { ...USUAL, sends: [], ...variant, orders, faults };
+    }),
+  ];
+}
+
+/** Draws a scenario with at most `depth` faults, by the same number of choices each time. */
+export function randomOrders(choose: Choose, depth: number): Scenario {
+  const ids = oneOf(choose, [1, 2, 3], [6, 3, 1]);
+  const sends = ["pay-1", "pay-10", "PAY-1"].map((messageId, i): Send[] => {
+    const kind = usually(choose, "card", "declined", ...Object.keys(MOVING));
+    const at = usually(choose, 0, 30 * SECOND);
+    const send = { ...PAYMENT, messageId, paymentMethod: `pm_${kind}_${i + 1}`, at, createdAt: at };
+    const later = at + oneOf(choose, [0, 10 * SECOND, 2 * HOUR, 25 * HOUR]);
+    const again = { ...send, at: later, createdAt: later };
+    const other = oneOf<Partial<Send>>(choose, [
+      {},
+      { amount: "700" },
+      { customer: "cus_9" },
+      { amount: "78.4", invalid: true },
+    ]);
+    return choose([2, 1]) === 1 ? [send, { ...again, ...other }] : [send];
+  });
+  const quantity = oneOf(choose, [1, 2]);
+  return {
+    ...randomOutcomes(choose, depth),
+    name: "random orders",
+    sends: sends.slice(0, ids).flat(),
+    redrivesAt: oneOf<number[]>(choose, [[], [HOUR], [25 * HOUR]]),
+    outcomes: {
+      actors: ["publisher", "finalizer"],
+      filtered: true,
+      batchSize: oneOf(choose, [1, 3]),
+      byHand: "none",
+    },
+    orders: {
+      actors: ["door", "fulfillment"],
+      orders: ["pay-1", "pay-10", "PAY-1"].map((id) => order(id, 500, quantity)),
+      onHand: oneOf(choose, [6, 3, 1]),
+      published: [],
+    },
+  };
+}
