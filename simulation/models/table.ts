@@ -55,6 +55,7 @@ type Stored = { typed: TypedItem; plain: Item };
 export function createTable(settings: TableSettings): Table {
   const { partitionKey, ttlAttribute, now, deletesExpired, onWrite, onWritten } = settings;
   const stored = new Map<string, Stored>();
+  const applied = new Map<string, string>();
   const keyNames = [partitionKey];
 
   const find = (key: string): Stored | undefined => {
@@ -82,15 +83,20 @@ export function createTable(settings: TableSettings): Table {
     return {};
   }
 
-  /** All of the writes, or none. */
+  /** All of the writes, or none; for a token that was given before, none. */
   function transact({ input }: TransactWriteCommand, conflicting?: number): object {
+    const { ClientRequestToken: token } = input;
+    const request = JSON.stringify(input.TransactItems);
+    const earlier = token === undefined ? undefined : applied.get(token);
+    if (earlier === request) return {};
+    if (earlier !== undefined) throw named("IdempotentParameterMismatchException");
     const steps = (input.TransactItems ?? []).map((action) => {
       const [kind, one] = Object.entries(action)[0] as [WriteKind, PlainInput];
       const key = String((one.Item ?? one.Key)?.[partitionKey]);
       return { key, before: find(key), step: writeOf(kind, typedInput(one), keyNames) };
     });
     if (new Set(steps.map(({ key }) => key)).size < steps.length) {
-      throw new Error("Bug! A transaction with two actions on one item.");
+      throw named("ValidationException");
     }
     const reasons: CancellationReason[] = [];
     const writes = steps.map(({ key, before, step }, index) => {
@@ -114,6 +120,7 @@ export function createTable(settings: TableSettings): Table {
       });
     }
     for (const { key, before, after } of writes) save(key, before, after);
+    if (token !== undefined) applied.set(token, request);
     onWritten?.();
     return {};
   }
@@ -147,6 +154,8 @@ export function createTable(settings: TableSettings): Table {
     },
   };
 }
+
+const named = (name: string): Error => Object.assign(new Error(name), { name });
 
 /** Takes the step, with the SDK's own error for a condition that failed. */
 function stepped(

@@ -42,6 +42,7 @@ const DOOR: readonly Variant[] = [
     name: "a client that asks again a day later",
     sends: [PAYMENT, { ...PAYMENT, at: 25 * HOUR }],
     maxReceiveCount: 1,
+    deliveries: 4,
   },
   {
     name: "two callers with one key",

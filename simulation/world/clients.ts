@@ -66,24 +66,22 @@ export function createClients(current: () => Current): Clients {
     },
   };
 
+  let tokens = 0;
   const orders = {
     send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
-      const { world } = current();
+      const { world, invocation } = current();
       const { table } = ordersOf(world);
-      const apply = attempting(() => table.apply(command));
       if (!(command instanceof TransactWriteCommand)) {
         const name = command instanceof GetCommand ? "read order" : "write";
+        const apply = attempting(() => table.apply(command));
         return call("orders", name, abortSignal.timeoutMs, () => apply);
       }
-      let applied: Reply | undefined;
-      // The SDK sends its token again: what was applied is not applied twice.
-      const once = () => {
-        const reply = applied ?? apply();
-        if ("value" in reply) applied = reply;
-        return reply;
-      };
-      return call("orders", "transact", abortSignal.timeoutMs, () => once, {
-        conflict: (item) => attempting(() => table.apply(command, item))(),
+      // The SDK makes a token and sends it again with its retries.
+      const ClientRequestToken = `${invocation.key}/${++tokens}`;
+      const transaction = new TransactWriteCommand({ ...command.input, ClientRequestToken });
+      const apply = attempting(() => table.apply(transaction));
+      return call("orders", "transact", abortSignal.timeoutMs, () => apply, {
+        conflict: (item) => attempting(() => table.apply(transaction, item))(),
         items: command.input.TransactItems?.length ?? 0,
       });
     },

@@ -54,7 +54,7 @@ describe("the simulation's table", () => {
   const keeping = subject(false);
   const expiring = subject(true);
 
-  conform(SCENARIOS, () => keeping);
+  conform([...SCENARIOS, ...transactionScenarios], () => keeping);
   conform(
     expiryScenarios,
     () => ({
