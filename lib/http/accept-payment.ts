@@ -78,8 +78,8 @@ export async function acceptPayment(request: HttpRequest, deps: DoorDeps): Promi
       await deps.send(messageBody(body, key.id, accepted.firstClaimedAt), payment.customer);
     }
     return accepted202(accepted, caller, ours);
-  } catch {
-    return problem("unavailable", undefined, { "retry-after": "5" });
+  } catch (cause) {
+    return { ...problem("unavailable", undefined, { "retry-after": "5" }), cause };
   }
 }
 

@@ -5,6 +5,8 @@ export type HttpResponse = {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
+  /** For the log alone: the error for which nothing was accepted. */
+  cause?: unknown;
 };
 
 /** Every problem of the API: its status, and a title that is the same each time. */

@@ -7,6 +7,7 @@ import type { DoorDeps } from "../http/accept-payment.ts";
 import { paymentStatus } from "../http/payment-status.ts";
 import { json, problem } from "../http/response.ts";
 import type { HttpResponse } from "../http/response.ts";
+import { TableError } from "../payments/claim.ts";
 import type { IdempotencyRecord } from "../payments/record.ts";
 import { count, embedMetrics } from "./emf.ts";
 import type { LogLine } from "./emf.ts";
@@ -20,7 +21,7 @@ export type ApiDeps = DoorDeps & {
 export function createApiHandler(deps: ApiDeps) {
   const { functionName, now, write } = deps;
   return async (event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
-    const response = await respond(event, deps);
+    const { cause, ...response } = await respond(event, deps);
     const { statusCode, headers } = response;
     const metric = statusCode < 300 ? "Accepted" : statusCode < 500 ? "NotAccepted" : "Unavailable";
     const { method } = event.requestContext.http;
@@ -29,6 +30,10 @@ export function createApiHandler(deps: ApiDeps) {
       level: statusCode < 500 ? "INFO" : "ERROR",
       message: `${method} ${statusCode}`,
       statusCode,
+      // By name only: an error's text may quote the payment.
+      ...(cause instanceof Error && {
+        code: cause instanceof TableError ? cause.code : cause.name,
+      }),
       replayed: headers["idempotent-replayed"] === "true" || undefined,
       requestId: event.requestContext.requestId,
       ...embedMetrics(method === "POST" ? [count(metric)] : [], functionName, now()),
@@ -54,8 +59,8 @@ async function respond(event: APIGatewayProxyEventV2, deps: ApiDeps): Promise<Ht
   try {
     const record = await deps.read(caller === undefined ? id : `${caller}/${id}`);
     return record ? json(200, paymentStatus(id, record)) : problem("not-found");
-  } catch {
-    return problem("unavailable", undefined, { "retry-after": "5" });
+  } catch (cause) {
+    return { ...problem("unavailable", undefined, { "retry-after": "5" }), cause };
   }
 }
 

@@ -260,9 +260,25 @@ test("two callers with one key are two payments, and neither sees the other's", 
 });
 
 test("no payment is accepted while the table is away", async () => {
-  const { post, get, table, waiting } = await prepare();
+  const { post, get, table, waiting, lines } = await prepare();
   for (let attempt = 0; attempt < 6; attempt++) table.faults.add({}, { kind: "dropBefore" });
   expect((await post()).status).toBe(503);
   expect((await get("order-1001")).status).toBe(503);
   expect(await waiting()).toBe(0);
+  expect(lines).toMatchObject([
+    { level: "ERROR", message: "POST 503", code: "TimeoutError" },
+    { level: "ERROR", message: "GET 503", code: "TimeoutError" },
+  ]);
+});
+
+test("a damaged record is a 503 whose log line has a cause: an operator repairs it", async () => {
+  const { post, table, waiting, lines } = await prepare();
+  await post();
+  const { firstClaimedAt: _, ...damaged } = (await table.item("records", "order-1001")) ?? {};
+  table.put("records", damaged);
+
+  expect((await post()).status).toBe(503);
+
+  expect(lines.at(-1)).toMatchObject({ level: "ERROR", code: "RangeError" });
+  expect(await waiting()).toBe(1);
 });
