@@ -17,21 +17,20 @@ export function sqsClient(endpoint: string): SQSClient {
   return new SQSClient({ ...local(endpoint), useQueueUrlAsEndpoint: false });
 }
 
-/** Makes a table with the key `messageId`, as deployed; `stream` is the part of CreateTable that switches
- * its stream on, where that must be asked for. */
+/** Makes a table with the key `messageId`, as deployed. `more` is another part of CreateTable. */
 export async function createRecordsTable(
   endpoint: string,
   tableName = "records",
-  stream: Partial<CreateTableCommandInput> = {},
+  more: Partial<CreateTableCommandInput> = {},
 ): Promise<TableSubject> {
   const dynamoDb = new DynamoDBClient(local(endpoint));
   await dynamoDb.send(
     new CreateTableCommand({
-      ...stream,
       TableName: tableName,
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions: [{ AttributeName: "messageId", AttributeType: "S" }],
       KeySchema: [{ AttributeName: "messageId", KeyType: "HASH" }],
+      ...more,
     }),
   );
   await waitUntilTableExists(
