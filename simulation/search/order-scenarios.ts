@@ -17,7 +17,7 @@ const order = (messageId: string, amount = 500, quantity = 1) => ({ messageId, a
 const ORDERS: OrderSettings = {
   actors: [],
   orders: [order("pay-1")],
-  onHand: 1,
+  onHand: 5,
   published: [],
 };
 

@@ -20,6 +20,8 @@ const HANDLER = "lambda/fulfillment-handler.ts";
 const SEND =
   "await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });\n        return";
 const TIMEOUT = "{ abortSignal: AbortSignal.timeout(timeoutMs) }";
+const UNAVAILABLE =
+  'return { ...problem("unavailable", undefined, { "retry-after": "5" }), cause };';
 const MESSAGE = "messageBody(body, key.id, accepted.firstClaimedAt)";
 
 export const ORDERS: readonly SeededBug[] = [
@@ -51,7 +53,7 @@ export const ORDERS: readonly SeededBug[] = [
   bug(
     "answers a repeat without sending the message again",
     "The first attempt may have died between the record and the message: nobody charges, and nobody says so.",
-    edit(DOOR, "if (!accepted.outcome) {", "if (!standing) {"),
+    edit(DOOR, "if (!accepted.outcome) {", "if (ours) {"),
   ),
   bug(
     "answers before the message is in the queue",
@@ -65,20 +67,12 @@ export const ORDERS: readonly SeededBug[] = [
   bug(
     "accepts a payment although a service did not answer",
     "Nobody knows whether there is a record, and there is no message.",
-    edit(
-      DOOR,
-      'return problem("unavailable", undefined, { "retry-after": "5" });',
-      "return accepted202(record, caller, true);",
-    ),
+    edit(DOOR, UNAVAILABLE, "return accepted202(record, caller, true);"),
   ),
   bug(
     "calls a key used when a service did not answer",
     "A client that hears 422 gives the payment up, which may be made.",
-    edit(
-      DOOR,
-      'return problem("unavailable", undefined, { "retry-after": "5" });',
-      'return problem("key-reused");',
-    ),
+    edit(DOOR, UNAVAILABLE, 'return problem("key-reused");'),
   ),
   showing(
     "said_why",

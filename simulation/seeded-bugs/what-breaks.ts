@@ -16,16 +16,19 @@ export const MOST_TELLING: readonly string[] = [
   "keys by SQS's MessageId",
   "takes an unknown result for a decline",
   "measures a payment's age by its record alone",
+  "answers a repeat without sending the message again",
+  "takes a conflict of transactions for a duplicate",
 ];
 
 const HEAD = `# What breaks if you drop this rule
 
-Eight bugs that people write into this protocol. Each is a small edit of the real code in \`lib/\`,
+Ten bugs that people write into this protocol. Each is a small edit of the real code in \`lib/\`,
 with the shortest schedule that the simulation found in which it breaks a rule: who did what, which
 request failed, and what was broken in the end. The first column is the time since the start. \`A1\`
 is worker A with the first event that was delivered; \`put\`, \`take over\`, \`complete\` and \`release\`
 are its writes to the table, \`charge\` and \`look up\` its requests to Stripe. An owner is named after
-what it received: \`sqs-1#2\` is the second receive of \`sqs-1\`.
+what it received: \`sqs-1#2\` is the second receive of \`sqs-1\`. The door accepts a payment by a \`put\` of its
+own, \`accept\`; the fulfillment applies an event by one transaction, \`transact\`.
 
 \`npm run what-breaks -- --all\` prints these and the others of \`simulation/seeded-bugs\`;
 \`npm run what-breaks\` writes this page.

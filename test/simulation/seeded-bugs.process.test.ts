@@ -38,6 +38,6 @@ test("docs/what-breaks.md is what `npm run what-breaks` writes", async () => {
     withBug && MOST_TELLING.includes(name) ? [withBug] : [],
   );
 
-  expect(shown).toHaveLength(8);
+  expect(shown).toHaveLength(10);
   expect(page).toBe(renderPage(shown));
 });
