@@ -13,12 +13,14 @@ import { createThrottle } from "./throttle.ts";
 import { buildVariants } from "./variants.ts";
 import { measureWarm } from "./warm.ts";
 
-const PARTS: Record<string, (bench: Bench) => Section | Promise<Section>> = {
-  bundle: measureBundles,
-  requests: countRequests,
-  cold: measureCold,
-  warm: measureWarm,
-};
+type Part = (bench: Bench) => Section | Promise<Section>;
+
+const PARTS = new Map<string, Part>([
+  ["bundle", measureBundles],
+  ["requests", countRequests],
+  ["cold", measureCold],
+  ["warm", measureWarm],
+]);
 
 const COMMAND = {
   name: "bench",
@@ -27,43 +29,42 @@ const COMMAND = {
     "Measures the shipped worker beside Powertools and bare HTTP, with everything on this machine: about three minutes on one with two idle cores.",
   options: { markdown: flag("the tables as they stand in bench/RESULTS.md") },
   positionals: "part",
-  notes: `Parts: ${Object.keys(PARTS).join(", ")}. All when none is named.`,
+  notes: `Parts: ${[...PARTS.keys()].join(", ")}. All when none is named.`,
 };
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments(COMMAND);
-  const unknown = positionals.find((name) => !(name in PARTS));
+  const unknown = positionals.find((name) => !PARTS.has(name));
   if (unknown !== undefined) throw new UsageError(`"${unknown}" is not a part. See --help.`);
-  const wanted = Object.entries(PARTS).filter(
-    ([name]) => positionals.length === 0 || positionals.includes(name),
+  const parts = [...PARTS].flatMap(([name, part]) =>
+    positionals.length === 0 || positionals.includes(name) ? [part] : [],
   );
 
-  const interrupted = interruption().then(() => "interrupted" as const);
-  const bundles = await buildVariants();
-  const bench = { bundles, servers: await startServers(), throttle: createThrottle() };
-  const measured = measure(
-    wanted.map(([, part]) => part),
-    bench,
-  );
+  const interrupted = interruption().then(() => undefined);
+  const stops: Stop[] = [];
   try {
-    const sections = await Promise.race([measured, interrupted]);
-    // Its workers end with this process.
-    if (sections === "interrupted") process.exitCode = 130;
-    else console.log((values.markdown ? markdown : text)(sections, limits(bench)));
+    const result = await Promise.race([measure(parts, stops), interrupted]);
+    if (result) console.log((values.markdown ? markdown : text)(result.sections, result.notes));
+    else process.exitCode = 130;
   } finally {
-    bench.servers.stop();
-    await bench.throttle?.remove();
+    for (const stop of stops) await stop();
   }
-  process.exit();
+  process.exit(); // and with it, the worker that was just running
 }
 
-async function measure(
-  parts: readonly ((bench: Bench) => Section | Promise<Section>)[],
-  bench: Bench,
-): Promise<Section[]> {
+type Stop = () => void | Promise<void>;
+
+/** `stops` gets what ends all that was started. */
+async function measure(parts: readonly Part[], stops: Stop[]) {
+  const bundles = await buildVariants();
+  const throttle = createThrottle();
+  if (throttle) stops.push(() => throttle.remove());
+  const servers = await startServers();
+  stops.push(() => servers.stop());
+  const bench = { bundles, servers, throttle };
   const sections: Section[] = [];
   for (const part of parts) sections.push(await part(bench));
-  return sections;
+  return { sections, notes: limits(bench) };
 }
 
 await runCommand(main);
