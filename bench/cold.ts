@@ -3,7 +3,7 @@
 import { startProgress } from "../cli/terminal/progress.ts";
 import { newBatch } from "./events.ts";
 import { ratio, withInterval } from "./report.ts";
-import type { Comparison, Section } from "./report.ts";
+import type { Comparison, Figure, Section } from "./report.ts";
 import { BATCH, COLD_ROUNDS, environment, MEMORY_MB, REAL } from "./settings.ts";
 import type { Bench } from "./settings.ts";
 import { meanOf, ratioOf } from "./statistics.ts";
@@ -12,13 +12,19 @@ import type { Variant } from "./variants.ts";
 import { startWorker } from "./worker.ts";
 
 const WHOLE_CPU_MB = 1_769;
+const PLAIN = ["worker", "worker, no warm-up", "Powertools"] as const;
+const OURS = ["worker", "worker, no warm-up"] as const;
+
+type Case = { mb: number; batch: number; variants: readonly Variant[] };
 /** Powertools where a cold start hurts, and what the warm-up is worth at any size. */
-const MEASURED = new Map<number, readonly Variant[]>([
-  [256, VARIANTS],
-  [MEMORY_MB, VARIANTS],
-  [1_024, ["worker", "worker, no warm-up"]],
-  [WHOLE_CPU_MB, ["worker", "worker, no warm-up"]],
-]);
+const CASES: readonly Case[] = [
+  { mb: 256, batch: BATCH, variants: VARIANTS },
+  { mb: MEMORY_MB, batch: BATCH, variants: VARIANTS },
+  { mb: MEMORY_MB, batch: 1, variants: PLAIN }, // nine connections were opened for nothing
+  { mb: 1_024, batch: BATCH, variants: OURS },
+  { mb: WHOLE_CPU_MB, batch: BATCH, variants: OURS },
+];
+const UNTHROTTLED: readonly Case[] = [{ mb: WHOLE_CPU_MB, batch: BATCH, variants: VARIANTS }];
 
 type Samples = {
   readyMs: number[];
@@ -26,23 +32,21 @@ type Samples = {
   finishedMs: number[];
   cpuMs: number[];
 };
-type ByVariant = Partial<Record<Variant, Samples>>;
+type Measured = Case & { samples: Partial<Record<Variant, Samples>> };
 
 export async function measureCold(bench: Bench): Promise<Section> {
-  const sizes = bench.throttle
-    ? MEASURED
-    : new Map<number, readonly Variant[]>([[WHOLE_CPU_MB, VARIANTS]]);
-  const starts = [...sizes.values()].flat().length;
+  const cases = (bench.throttle ? CASES : UNTHROTTLED).map((one): Measured => ({
+    ...one,
+    samples: {},
+  }));
+  const starts = cases.flatMap(({ variants }) => variants).length;
   const progress = startProgress("cold starts", COLD_ROUNDS * starts);
-  const samples = new Map<number, ByVariant>();
   await bench.servers.setLatency(REAL);
   for (let round = 0; round < COLD_ROUNDS; round++) {
-    for (const [mb, variants] of sizes) {
-      const ofSize = samples.get(mb) ?? {};
-      samples.set(mb, ofSize);
-      await takeTurns(round, variants, async (variant) => {
-        const seen = (ofSize[variant] ??= { readyMs: [], finishedMs: [], cpuMs: [] });
-        const { readyMs, finishedMs, cpuMs } = await start(bench, variant, mb);
+    for (const one of cases) {
+      await takeTurns(round, one.variants, async (variant) => {
+        const seen = (one.samples[variant] ??= { readyMs: [], finishedMs: [], cpuMs: [] });
+        const { readyMs, finishedMs, cpuMs } = await start(bench, variant, one);
         seen.readyMs.push(readyMs);
         seen.finishedMs.push(finishedMs);
         seen.cpuMs.push(cpuMs);
@@ -51,54 +55,56 @@ export async function measureCold(bench: Bench): Promise<Section> {
     }
   }
   progress.done();
-  return { comparisons: comparisonsOf(samples), figures: figuresOf(samples) };
+  return { comparisons: comparisonsOf(cases), figures: cases.flatMap(figuresOf) };
 }
 
-async function start({ servers, bundles, throttle }: Bench, variant: Variant, mb: number) {
+async function start({ servers, bundles, throttle }: Bench, variant: Variant, { mb, batch }: Case) {
   const env = environment(servers.addresses, mb);
   const worker = await startWorker(bundles.variants[variant].path, env);
   throttle?.apply(worker.pid, mb);
-  const { wallMs, totalCpuMs } = await worker.invoke(newBatch(BATCH));
+  const { wallMs, totalCpuMs } = await worker.invoke(newBatch(batch));
   await worker.kill();
   return { readyMs: worker.readyMs, finishedMs: worker.readyMs + wallMs, cpuMs: totalCpuMs };
 }
 
-function comparisonsOf(samples: ReadonlyMap<number, ByVariant>): Comparison[] {
+function comparisonsOf(cases: readonly Measured[]): Comparison[] {
   const beside = (
-    figure: string,
-    mb: number,
-    what: keyof Samples,
+    [mb, what]: readonly [number, keyof Samples],
     other: Variant,
     target?: number,
-  ) => {
-    const { worker, [other]: others } = samples.get(mb) ?? {};
+  ): Comparison[] => {
+    const { samples = {} } = cases.find((one) => one.mb === mb && one.batch === BATCH) ?? {};
+    const { worker, [other]: others } = samples;
     if (!worker || !others) return [];
+    const figure = `${what === "readyMs" ? "ready" : "first batch finished"}, ${mb} MB, × ${other}`;
     return [ratio(figure, ratioOf(worker[what], others[what]), target)];
   };
-  const finished = (mb: number, other: Variant, target?: number) =>
-    beside(`first batch finished, ${mb} MB, × ${other}`, mb, "finishedMs", other, target);
+  const finished = [MEMORY_MB, "finishedMs"] as const;
+  const finishedAt256 = [256, "finishedMs"] as const;
+  const ready = [MEMORY_MB, "readyMs"] as const;
   return [
-    ...finished(MEMORY_MB, "Powertools", 0.58),
-    ...finished(MEMORY_MB, "Powertools, warmed up", 0.95),
-    ...finished(MEMORY_MB, "Powertools, every lever"),
-    ...finished(256, "Powertools", 0.48),
-    ...finished(256, "Powertools, warmed up"),
-    ...finished(256, "Powertools, every lever"),
-    ...beside("ready × Powertools", MEMORY_MB, "readyMs", "Powertools"),
-    ...beside("ready × Powertools, warmed up", MEMORY_MB, "readyMs", "Powertools, warmed up"),
+    ...beside(finished, "Powertools", 0.58),
+    ...beside(finished, "Powertools, warmed up", 0.95),
+    ...beside(finished, "Powertools, every lever"),
+    ...beside(finishedAt256, "Powertools", 0.48),
+    ...beside(finishedAt256, "Powertools, warmed up"),
+    ...beside(finishedAt256, "Powertools, every lever"),
+    ...beside(ready, "Powertools"),
+    ...beside(ready, "Powertools, warmed up"),
   ];
 }
 
-function figuresOf(samples: ReadonlyMap<number, ByVariant>) {
-  const row = (figure: string, ofSize: ByVariant, what: keyof Samples) => ({
-    figure,
+function figuresOf({ mb, batch, samples }: Measured): Figure[] {
+  const row = (figure: string, what: keyof Samples) => ({
+    figure: `${figure}, ${mb} MB, ms`,
     seen: Object.fromEntries(
-      Object.entries(ofSize).map(([variant, seen]) => [variant, withInterval(meanOf(seen[what]))]),
+      Object.entries(samples).map(([variant, seen]) => [variant, withInterval(meanOf(seen[what]))]),
     ),
   });
-  return [...samples].flatMap(([mb, ofSize]) => [
-    row(`ready, ${mb} MB, ms`, ofSize, "readyMs"),
-    row(`ready + first batch of ten, ${mb} MB, ms`, ofSize, "finishedMs"),
-    ...(mb === MEMORY_MB ? [row(`CPU of that, ${mb} MB, ms`, ofSize, "cpuMs")] : []),
-  ]);
+  if (batch === 1) return [row("ready + first batch of one", "finishedMs")];
+  return [
+    row("ready", "readyMs"),
+    row("ready + first batch of ten", "finishedMs"),
+    ...(mb === MEMORY_MB ? [row("CPU of both", "cpuMs")] : []),
+  ];
 }

@@ -36,15 +36,18 @@ function until(condition: () => boolean): Promise<void> {
   return expect.poll(condition, { timeout: 60_000, interval: 20 }).toBe(true);
 }
 
-test.each(["chaos/demo.ts", "scripts/start.ts", "cli/payments.ts", "scripts/invoke.ts"])(
-  "%s explains itself on --help and does nothing",
-  async (script) => {
-    const { code, stdout, stderr } = await prepare().run(script, "--help");
+test.each([
+  "chaos/demo.ts",
+  "scripts/start.ts",
+  "cli/payments.ts",
+  "scripts/invoke.ts",
+  "bench/run.ts",
+])("%s explains itself on --help and does nothing", async (script) => {
+  const { code, stdout, stderr } = await prepare().run(script, "--help");
 
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^npm (run |start)/);
-  },
-);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^npm (run |start)/);
+});
 
 test.each<[string, string[], string]>([
   [
