@@ -43,6 +43,7 @@ export type MetricName =
   // What a reconciliation found
   | "Reconciled"
   | "ReconciliationFinding"
+  | "SumsDiffer"
   | "OpenTooLong"
   // What became of an order
   | "Fulfilled"

@@ -5,7 +5,7 @@ import { scanPages } from "../clients/scan.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import type { Target } from "../clients/target.ts";
-import { createPace } from "../reconcile/pace.ts";
+import { createPace } from "../../lib/stripe/pace.ts";
 import { flag, instant, integer, readArguments } from "../terminal/arguments.ts";
 import { interruptSignal } from "../terminal/command.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
@@ -154,7 +154,7 @@ async function check(
     differences.push({ messageId, kind, sentence });
 
   using access = await stripeFor(target, 5);
-  const pace = createPace(rate, signal);
+  const pace = createPace(rate, { signal });
   const recent = [...paid.values()].filter(({ completedAt, firstClaimedAt }) => {
     const at = completedAt ?? firstClaimedAt;
     return at >= since && at <= until;

@@ -11,7 +11,8 @@ import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { compareBothSides, readBothSides } from "../reconcile/gather.ts";
-import { createPace } from "../reconcile/pace.ts";
+import { differingSums } from "../../lib/reconcile/money.ts";
+import { createPace } from "../../lib/stripe/pace.ts";
 import { openPartitions } from "../reconcile/partitions.ts";
 import { repairAll } from "../reconcile/repair-all.ts";
 import { collect, forScripts, report } from "../reconcile/report.ts";
@@ -35,10 +36,14 @@ and finds
   not recorded      Stripe has an outcome that the table lacks
   not at Stripe     Stripe does not have the recorded PaymentIntent
   different         record and PaymentIntent have different outcomes
+  amount differs    the same outcome, of another amount or currency
+  edited at Stripe  its message id or customer was changed after it was charged
+  balance differs   Stripe's balance does not show what was paid
   advanced          recorded as processing or requires_action, and moved forward at Stripe since
   advanced, unpaid  the same, and declined or canceled since
   stuck             no live lease, nothing was charged; and where its message is
-Each is read again at the table and at Stripe before it is reported, with both sides and what to do.`,
+Each is read again at the table and at Stripe before it is reported, with both sides and what to do.
+At the end, the sum for each currency of what is recorded as paid, and of what Stripe's balance shows.`,
   options: {
     ...TARGET_OPTIONS,
     since: instant(
@@ -67,7 +72,7 @@ per record of the period) under .local/reconcile, and deleted when there is noth
 five are kept. Ctrl-C stops it at any time, and it says how to resume. A million records cost DynamoDB
 about a cent to scan; a million PaymentIntents take Stripe 10,000 requests, half an hour at 5 per second.
 
-Needs the table and the secret (or STRIPE_API_KEY; it only reads PaymentIntents), and the two queues to
+Needs the table and the secret (or STRIPE_API_KEY; it only reads PaymentIntents, charges and the balance), and the two queues to
 find the messages of stuck claims. Other targets: payments --help.
 
 Exit status 3 when something was found that needs you and is not repaired.`,
@@ -95,7 +100,7 @@ export async function run(args: string[]): Promise<void> {
     table: tableFor(target),
     tableName: checkpoint.tableName,
     stripe: access.stripe,
-    pace: createPace(values.rate, signal),
+    pace: createPace(values.rate, { signal }),
   };
   const findings = openFindings(folder);
   try {
@@ -124,7 +129,8 @@ export async function run(args: string[]): Promise<void> {
   else for (const one of repaired) console.log(`${one.messageId}: ${one.sentence}`);
 
   const recorded = repaired.filter((one) => one.recorded).length;
-  if (found.action > recorded) process.exitCode = 3;
+  const sums = checkpoint.balanceRead ? differingSums(checkpoint.totals).length : 0;
+  if (found.action > recorded || (sums > 0 && found.total === 0)) process.exitCode = 3;
   if (signal.aborted) process.exitCode = 130;
   if (found.total === recorded) await rm(folder, { recursive: true });
   else if (!values.repair && found.counts.not_recorded) {

@@ -6,6 +6,7 @@ import { Stripe } from "stripe";
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import { compareWithStripe } from "../../lib/reconcile/comparison.ts";
 import type { Comparison } from "../../lib/reconcile/comparison.ts";
+import { needsAction } from "../../lib/reconcile/differences.ts";
 import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
@@ -14,7 +15,7 @@ import type { StripeAccess } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import { findAtStripe, retrieveAtStripe } from "../explain/ask-stripe.ts";
 import type { Found } from "../explain/ask-stripe.ts";
-import { describeComparison, needsAction } from "../explain/explain-difference.ts";
+import { describeComparison } from "../explain/explain-difference.ts";
 import { explainMessage } from "../explain/explain-message.ts";
 import type { MessageExplanation } from "../explain/explain-message.ts";
 import { explainRecord } from "../explain/explain-record.ts";
@@ -133,7 +134,8 @@ async function ask(
 
 function isFine(stripe: AtStripe): boolean {
   if ("problem" in stripe) return false;
-  return !needsAction(stripe.comparison.kind);
+  const { kind } = stripe.comparison;
+  return kind === "agree" || kind === "nothing" || !needsAction(kind);
 }
 
 function sentenceOf(stripe: AtStripe): string {

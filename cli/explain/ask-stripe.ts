@@ -1,5 +1,5 @@
 // What Stripe knows of a message. Only reads: asking cannot charge.
-import type { Stripe } from "stripe";
+import { Stripe } from "stripe";
 
 /** A PaymentIntent that carries the message id. Several would be a double charge, or declines. */
 export type Found = Stripe.PaymentIntent;
@@ -34,14 +34,20 @@ export async function searchAtStripe(stripe: Stripe, messageId: string): Promise
   return data.filter((intent) => intent.metadata["message_id"] === messageId);
 }
 
-/** The PaymentIntent; undefined when Stripe has none under that id, for this key. */
+// What only a key that may read charges and balance is shown.
+const CHARGE = { expand: ["latest_charge.balance_transaction"] };
+
+/** The PaymentIntent with its charge; undefined when Stripe has none under that id, for this key. */
 export async function retrieveAtStripe(
   stripe: Stripe,
   paymentIntentId: string,
 ): Promise<Found | undefined> {
   try {
-    return await stripe.paymentIntents.retrieve(paymentIntentId);
+    return await stripe.paymentIntents.retrieve(paymentIntentId, CHARGE);
   } catch (error) {
+    if (error instanceof Stripe.errors.StripePermissionError) {
+      return stripe.paymentIntents.retrieve(paymentIntentId);
+    }
     if ((error as { code?: string }).code === "resource_missing") return undefined;
     throw error;
   }

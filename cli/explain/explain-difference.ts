@@ -1,43 +1,8 @@
 // A difference between record and Stripe in words: its name, both sides, and what to do.
-import type { Outcome } from "../../lib/payments/record.ts";
-import type { Comparison, Difference, StripeState } from "../../lib/reconcile/comparison.ts";
+import type { Comparison, StripeState } from "../../lib/reconcile/comparison.ts";
+import { DIFFERENCES } from "../../lib/reconcile/differences.ts";
+import type { Finding } from "../../lib/reconcile/finding.ts";
 import { describeOutcome } from "./explain-record.ts";
-
-export const DIFFERENCES: Record<Difference, { name: string; next: string }> = {
-  charged_twice: {
-    name: "charged twice",
-    next: "Refund all but one in Stripe's dashboard, and keep the recorded one. A refund does not change a PaymentIntent's status, so this is found again for as long as the period covers it.",
-  },
-  not_recorded: {
-    name: "not recorded",
-    next: "payments reconcile --repair records it at once. The next delivery does too, unless Stripe repeats a stored 500 for its key, as it may for a day.",
-  },
-  not_at_stripe: {
-    name: "not at Stripe",
-    next: "Check the key first: the right account, and live or test as the worker's? If it is right, something else than the worker wrote the record, and nothing was paid under it.",
-  },
-  different: {
-    name: "different",
-    next: "Stripe is right about the money. Correct what was built on the recorded outcome, then find out who wrote to the table or changed the payment at Stripe: the worker does neither.",
-  },
-  advanced_unpaid: {
-    name: "advanced, unpaid",
-    next: "It was not paid after all: correct what was built on it. A new try is a new message with a new id.",
-  },
-  advanced: {
-    name: "advanced",
-    next: "Nothing: Stripe has moved it forward since it was recorded.",
-  },
-  open: {
-    name: "stuck",
-    next: "It was not charged, and no worker has it: what to do depends on where its message is.",
-  },
-};
-
-/** Whether an operator has to act on it. */
-export function needsAction(kind: Comparison["kind"] | "open"): boolean {
-  return kind !== "agree" && kind !== "nothing" && kind !== "advanced";
-}
 
 export function describeComparison({ kind }: Comparison): string {
   if (kind === "agree") return "record and Stripe agree";
@@ -46,16 +11,40 @@ export function describeComparison({ kind }: Comparison): string {
   return `${name.toUpperCase()}: ${next}`;
 }
 
-export function describeRecorded(outcome: Outcome | undefined): string {
-  if (!outcome) return "no outcome";
-  return [describeOutcome(outcome), outcome.paymentIntentId ?? ""].join(" ").trim();
+export function describeRecorded({ kind, recorded }: Finding): string {
+  if (!recorded) return "no outcome";
+  const { amount, currency, paymentIntentId } = recorded;
+  const money = isAboutMoney(kind) && amount !== undefined ? `${amount} ${currency}` : "";
+  return [describeOutcome(recorded), money, paymentIntentId].filter(Boolean).join(" ");
 }
 
-export function describeStates(states: readonly StripeState[]): string {
-  if (states.length === 0) return "nothing";
-  return states
-    .map(({ outcome, status, paymentIntentId }) =>
-      outcome ? `${describeOutcome(outcome)} ${paymentIntentId}` : `${status} ${paymentIntentId}`,
-    )
+export function describeStates({ kind, messageId, atStripe }: Finding): string {
+  if (atStripe.length === 0) return "nothing";
+  return atStripe
+    .map((state) => {
+      const { outcome, status, amount, currency, paymentIntentId, charge } = state;
+      const { inBalance } = charge ?? {};
+      const taken = inBalance ? `${inBalance.amount} ${inBalance.currency}` : "nothing";
+      return [
+        outcome ? describeOutcome(outcome) : status,
+        isAboutMoney(kind) ? `${amount} ${currency}` : "",
+        paymentIntentId,
+        kind === "balance_differs" ? `(${taken} in the balance)` : "",
+        kind === "edited" ? describeEdit(messageId, state) : "",
+      ]
+        .filter(Boolean)
+        .join(" ");
+    })
     .join(", ");
 }
+
+/** What somebody has changed, beside what it was charged with. */
+function describeEdit(messageId: string, { messageId: now, customer, charge }: StripeState): string {
+  const charged = charge?.messageId ?? messageId;
+  if (now !== charged) return `(message_id ${now ?? "removed"}, charged as ${charged})`;
+  if (charge?.customer === undefined || charge.customer === customer) return `(charged as ${charged})`;
+  return `(customer ${customer ?? "removed"}, charged as ${charge.customer})`;
+}
+
+const isAboutMoney = (kind: Finding["kind"]): boolean =>
+  kind === "amount_differs" || kind === "balance_differs";

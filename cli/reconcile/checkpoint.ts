@@ -2,6 +2,8 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { noTotals } from "../../lib/reconcile/money.ts";
+import type { Totals } from "../../lib/reconcile/money.ts";
 import { UsageError } from "../terminal/command.ts";
 
 export type Checkpoint = {
@@ -11,12 +13,20 @@ export type Checkpoint = {
   until: number;
   /** Segments of the table's scan: where each resumes. */
   segments: { from?: Record<string, unknown>; done: boolean }[];
-  /** Slices of the period at Stripe, epoch s: where each resumes. */
-  slices: { gte: number; lt: number; after?: string; done: boolean }[];
+  /** Slices of the period at Stripe: where each resumes. */
+  slices: TimeSlice[];
+  /** The same for its balance. */
+  moneySlices: TimeSlice[];
+  /** False when the key may not read the balance: then the totals say nothing. */
+  balanceRead: boolean;
+  totals: Totals;
   /** The next of the parts to compare. */
   nextPart: number;
   counts: { records: number; open: number; intents: number; foreign: number; agree: number };
 };
+
+/** Epoch s. */
+export type TimeSlice = { gte: number; lt: number; after?: string; done: boolean };
 
 // More at once does not pay: Stripe's rate, and one process, are the limits.
 const SEGMENTS = 8;
@@ -36,16 +46,21 @@ export function newCheckpoint(
   const from = Math.floor((since - 5 * MINUTE_MS) / 1_000);
   const to = Math.ceil(Math.min(until + DAY_MS, now + 5 * MINUTE_MS) / 1_000);
   const step = Math.ceil((to - from) / SLICES);
+  const slices = () =>
+    Array.from({ length: SLICES }, (_, index) => ({
+      gte: from + index * step,
+      lt: Math.min(to, from + (index + 1) * step),
+      done: false,
+    }));
   return {
     tableName,
     since,
     until,
     segments: Array.from({ length: SEGMENTS }, () => ({ done: false })),
-    slices: Array.from({ length: SLICES }, (_, index) => ({
-      gte: from + index * step,
-      lt: Math.min(to, from + (index + 1) * step),
-      done: false,
-    })),
+    slices: slices(),
+    moneySlices: slices(),
+    balanceRead: true,
+    totals: noTotals(),
     nextPart: 0,
     counts: { records: 0, open: 0, intents: 0, foreign: 0, agree: 0 },
   };

@@ -1,20 +1,20 @@
 // The phases of a reconciliation, which may take hours: read both sides, compare, read again what
 // differs. Each of them resumes from its checkpoint.
 import { compare } from "../../lib/reconcile/compare.ts";
+import { wrongAccount } from "../../lib/reconcile/finding.ts";
 import { UsageError } from "../terminal/command.ts";
 import { startProgress } from "../terminal/progress.ts";
 import { saveCheckpoint } from "./checkpoint.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
 import type { Partitions } from "./partitions.ts";
-import { readAllIntents } from "./read-intents.ts";
 import { expectedRecords, readAllRecords } from "./read-records.ts";
+import { readAllIntents, readBalance } from "./read-stripe.ts";
 import { verify } from "./verify.ts";
 import type { Sources } from "./verify.ts";
 
 const SAVE_MS = 2_000;
 const VERIFY_AT_ONCE = 50;
-const WRONG_KEY_AT = 20;
 
 /** Reads both sides into the partitions. Returns early when `signal` is aborted. */
 export async function readBothSides(
@@ -40,11 +40,16 @@ export async function readBothSides(
     const options = { now: Date.now(), signal, progress: records };
     await readAllRecords(table, checkpoint, partitions, options);
     records.done();
-    const intents = startProgress("PaymentIntents");
-    try {
-      await readAllIntents(stripe, checkpoint, partitions, { pace, signal, progress: intents });
-    } finally {
-      intents.done();
+    for (const [what, read] of [
+      ["PaymentIntents", readAllIntents],
+      ["balance transactions", readBalance],
+    ] as const) {
+      const progress = startProgress(what);
+      try {
+        await read(stripe, checkpoint, partitions, { pace, signal, progress });
+      } finally {
+        progress.done();
+      }
     }
   } finally {
     records.done();
@@ -69,20 +74,20 @@ export async function compareBothSides(
   try {
     while (checkpoint.nextPart < partitions.parts && !signal.aborted) {
       const entries = partitions.read(checkpoint.nextPart);
-      const { agree, suspicions } = await compare(entries, checkpoint, Date.now());
+      // Kept with the part that it belongs to: an interrupted part is compared again.
+      const totals = checkpoint.balanceRead ? structuredClone(checkpoint.totals) : undefined;
+      const { agree, suspicions } = await compare(entries, checkpoint, Date.now(), totals);
       for (let at = 0; at < suspicions.length && !signal.aborted; at += VERIFY_AT_ONCE) {
         const some = suspicions.slice(at, at + VERIFY_AT_ONCE);
-        const verified = await verify(some, sources, Date.now);
+        const verified = await verify(some, sources, Date.now, totals);
         unknown += verified.filter(({ finding }) => finding.kind === "not_at_stripe").length;
-        if (checkpoint.counts.intents === 0 && unknown >= WRONG_KEY_AT) {
-          throw new UsageError(
-            `Stripe has no PaymentIntent of this worker in the period, and knows none of the first ${unknown} that are recorded: is this the key of the right account, and live or test as the worker's?`,
-          );
-        }
+        const wrong = wrongAccount(checkpoint.counts.intents, unknown);
+        if (wrong !== undefined) throw new UsageError(wrong);
         await findings.add(verified.map(({ finding }) => finding));
       }
       if (signal.aborted) return;
       checkpoint.counts.agree += agree;
+      if (totals) checkpoint.totals = totals;
       checkpoint.nextPart += 1;
       await saveCheckpoint(folder, JSON.stringify(checkpoint));
       progress.advance();

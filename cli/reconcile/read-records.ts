@@ -3,6 +3,7 @@ import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
+import { RECORD_ENTRY, recordEntryOf } from "../../lib/aws/scan-records.ts";
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import type { Progress } from "../terminal/progress.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -38,18 +39,12 @@ export async function readAllRecords(
   const to = checkpoint.until + 5 * MINUTE_MS;
 
   const keep = (record: IdempotencyRecord): void => {
-    const { messageId, firstClaimedAt, leaseExpiresAt, outcome } = record;
+    const { firstClaimedAt, leaseExpiresAt, outcome } = record;
     const open = !outcome && leaseExpiresAt <= now;
     counts.records += 1;
     if (open) counts.open += 1;
     if (!open && (firstClaimedAt < from || firstClaimedAt > to)) return;
-    partitions.add({
-      what: "record",
-      messageId,
-      firstClaimedAt,
-      leaseExpiresAt,
-      ...(outcome && { outcome }),
-    });
+    partitions.add(recordEntryOf(record));
   };
 
   const readSegment = async (segment: Checkpoint["segments"][number], index: number) => {
@@ -61,7 +56,7 @@ export async function readAllRecords(
           Segment: index,
           TotalSegments: segments.length,
           Limit: PAGE,
-          ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome",
+          ProjectionExpression: RECORD_ENTRY,
           ...(segment.from && { ExclusiveStartKey: segment.from }),
         }),
       );

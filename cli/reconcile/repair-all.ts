@@ -4,8 +4,9 @@ import { randomUUID } from "node:crypto";
 import { recordsTable } from "../../lib/aws/records-table.ts";
 import { repair } from "../../lib/payments/repair.ts";
 import type { RepairDeps } from "../../lib/payments/repair.ts";
+import { DIFFERENCES } from "../../lib/reconcile/differences.ts";
 import { chargedParamsOf, stripeStateOf } from "../../lib/stripe/payment-intents.ts";
-import { describeStates, DIFFERENCES } from "../explain/explain-difference.ts";
+import { describeStates } from "../explain/explain-difference.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { plural, say } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
@@ -32,7 +33,7 @@ export async function repairAll(
   }
   const shown = first
     .filter(({ kind }) => kind === "not_recorded")
-    .map(({ messageId, atStripe }) => [messageId, describeStates(atStripe)]);
+    .map((finding) => [finding.messageId, describeStates(finding)]);
   say(`\nTo be recorded in ${sources.tableName}:\n${table(["message", "at Stripe"], shown)}`);
   if (count > shown.length) say(`and ${count - shown.length} more: ${findings.file}`);
   if (!(await confirm(`Record ${plural(count, "outcome")}?`, options))) {
@@ -51,7 +52,8 @@ export async function repairAll(
     if (options.signal.aborted) break;
     if (kind !== "not_recorded") continue;
     const paymentIntentIds = atStripe.map(({ paymentIntentId }) => paymentIntentId);
-    const [again] = await verify([{ messageId, paymentIntentIds }], sources, Date.now);
+    const suspicion = { messageId, paymentIntentIds, counted: false };
+    const [again] = await verify([suspicion], sources, Date.now);
     repaired.push({ messageId, ...(await repairOne(messageId, again, deps)) });
     progress.advance();
   }

@@ -2,13 +2,10 @@
 import { styleText } from "node:util";
 
 import type { Difference } from "../../lib/reconcile/comparison.ts";
+import { DIFFERENCES, needsAction, SUMS_DIFFER } from "../../lib/reconcile/differences.ts";
 import type { Finding } from "../../lib/reconcile/finding.ts";
-import {
-  DIFFERENCES,
-  describeRecorded,
-  describeStates,
-  needsAction,
-} from "../explain/explain-difference.ts";
+import { differingSums } from "../../lib/reconcile/money.ts";
+import { describeRecorded, describeStates } from "../explain/explain-difference.ts";
 import { plural, utc } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
@@ -41,11 +38,12 @@ export async function collect(findings: Findings): Promise<Found> {
 
 /** The findings for a person; what the reconciliation itself took goes to stderr. */
 export function report(
-  { since, until, counts }: Checkpoint,
+  checkpoint: Checkpoint,
   { counts: kinds, total, first }: Found,
   locate: (messageId: string) => string,
   file: string,
 ): void {
+  const { since, until, counts } = checkpoint;
   console.log(
     `${plural(counts.records, "record")} (${plural(counts.open, "claim")} without a live lease) and ${plural(counts.intents, "PaymentIntent")}, ${utc(since)} to ${utc(until)} UTC: ${counts.agree.toLocaleString("en-US")} agree.`,
   );
@@ -57,14 +55,16 @@ export function report(
   if (total === 0) {
     console.log(styleText("green", "No differences."));
   } else {
-    const rows = first.map(({ messageId, kind, recorded, atStripe }) => [
-      messageId,
-      DIFFERENCES[kind].name,
-      describeRecorded(recorded),
-      describeStates(atStripe),
+    const rows = first.map((finding) => [
+      finding.messageId,
+      DIFFERENCES[finding.kind].name,
+      describeRecorded(finding),
+      describeStates(finding),
     ]);
-    const paint = (line: string, row: number): string =>
-      needsAction(first[row]?.kind ?? "agree") ? styleText("red", line) : line;
+    const paint = (line: string, row: number): string => {
+      const finding = first[row];
+      return finding && needsAction(finding.kind) ? styleText("red", line) : line;
+    };
     console.log(`\n${table(["message", "finding", "recorded", "at Stripe"], rows, { paint })}`);
     if (total > first.length) console.log(`and ${total - first.length} more: ${file}`);
     for (const [kind, count] of Object.entries(kinds) as [Difference, number][]) {
@@ -75,8 +75,41 @@ export function report(
       }
     }
   }
+  reportMoney(checkpoint);
   const { seconds, megabytes } = effort();
   process.stderr.write(`(${duration(seconds * 1_000)}, at most ${megabytes} MB of memory)\n`);
+}
+
+/** The period's sums for each currency, as recorded and in Stripe's balance. */
+function reportMoney({ totals, balanceRead }: Checkpoint): void {
+  if (!balanceRead) {
+    console.log("\nStripe's balance was not compared: the key may not read it, see docs/deploy.md.");
+    return;
+  }
+  const { recorded, inBalance, settled, other } = totals;
+  const currencies = [...new Set([...Object.keys(recorded), ...Object.keys(inBalance)])].toSorted();
+  if (currencies.length === 0) return;
+  const sums = (of: { count: number; amount: number } = { count: 0, amount: 0 }) =>
+    `${of.amount} (${of.count})`;
+  const rows = currencies.map((currency) => [
+    currency,
+    sums(recorded[currency]),
+    sums(inBalance[currency]),
+    String((inBalance[currency]?.amount ?? 0) - (recorded[currency]?.amount ?? 0)),
+  ]);
+  const differs = new Set(differingSums(totals).map(({ currency }) => currency));
+  const paint = (line: string, row: number): string =>
+    differs.has(currencies[row] ?? "") ? styleText("red", line) : line;
+  const head = ["currency", "recorded as paid", "in Stripe's balance", "difference"];
+  console.log(`\n${table(head, rows, { paint })}`);
+  for (const [currency, { amount, fee, net }] of Object.entries(settled)) {
+    console.log(`Settled in ${currency}: ${amount}, of which fees ${fee}, net ${net}.`);
+  }
+  for (const [category, amounts] of Object.entries(other)) {
+    const all = Object.entries(amounts).map(([currency, of]) => `${sums(of)} ${currency}`);
+    console.log(`Also in the balance, not compared: ${category} ${all.join(", ")}.`);
+  }
+  if (differs.size > 0) console.log(`\nSums differ. ${SUMS_DIFFER}`);
 }
 
 /** What the reconciliation itself took. */
@@ -89,7 +122,7 @@ function effort() {
 
 /** The findings as one JSON document. */
 export function forScripts(
-  { since, until, counts }: Checkpoint,
+  { since, until, counts, balanceRead, totals }: Checkpoint,
   { counts: kinds, total, first }: Found,
   locate: (messageId: string) => string,
   repaired: Repaired[],
@@ -99,6 +132,7 @@ export function forScripts(
     since: new Date(since).toISOString(),
     until: new Date(until).toISOString(),
     ...counts,
+    ...(balanceRead && { balance: { ...totals, differences: differingSums(totals) } }),
     findings: total,
     byKind: kinds,
     first: first.map((finding) => ({

@@ -5,12 +5,13 @@ import type { Stripe } from "stripe";
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import { hasLiveLease } from "../../lib/reconcile/compare.ts";
 import type { Suspicion } from "../../lib/reconcile/compare.ts";
-import { findingOf, unrecordedState } from "../../lib/reconcile/finding.ts";
+import { addVerified, findingOf, unrecordedState } from "../../lib/reconcile/finding.ts";
 import type { Finding } from "../../lib/reconcile/finding.ts";
+import type { Totals } from "../../lib/reconcile/money.ts";
 import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import { readRecords } from "../clients/records.ts";
 import { retrieveAtStripe, searchAtStripe } from "../explain/ask-stripe.ts";
-import type { Pace } from "./pace.ts";
+import type { Pace } from "../../lib/stripe/pace.ts";
 
 /** Where to read again. */
 export type Sources = {
@@ -28,20 +29,23 @@ export type Verified = {
   intent: Stripe.PaymentIntent | undefined;
 };
 
-/** Those suspicions that still hold. `now` is in epoch ms. */
+/** Those suspicions that still hold. `now` is in epoch ms. Money is added to `totals`, if it counts. */
 export async function verify(
-  suspicions: readonly Pick<Suspicion, "messageId" | "paymentIntentIds">[],
+  suspicions: readonly Omit<Suspicion, "kind">[],
   sources: Sources,
   now: () => number,
+  totals?: Totals,
 ): Promise<Verified[]> {
   const ids = suspicions.map(({ messageId }) => messageId);
   const records = await readRecords(sources.table, sources.tableName, ids);
   const verified = await Promise.all(
-    suspicions.map(async ({ messageId, paymentIntentIds }) => {
+    suspicions.map(async ({ messageId, paymentIntentIds, counted }) => {
       const record = records.get(messageId);
       if (record && hasLiveLease(record, now())) return undefined; // spares the requests
       const intents = await readIntents(messageId, paymentIntentIds, sources);
-      const finding = findingOf(messageId, record, intents.map(stripeStateOf), now());
+      const states = intents.map(stripeStateOf);
+      if (counted && totals) addVerified(totals, messageId, record, states, now());
+      const finding = findingOf(messageId, record, states, now());
       if (!finding) return undefined;
       const unrecorded = unrecordedState(finding)?.paymentIntentId;
       return { finding, record, intent: intents.find(({ id }) => id === unrecorded) };

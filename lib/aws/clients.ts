@@ -4,6 +4,7 @@ import type { Agent } from "node:https";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -64,4 +65,8 @@ export function createSecretsManager(settings: AwsSettings): SecretsManagerClien
 
 export function createEventBridge(settings: AwsSettings): EventBridgeClient {
   return keepSigner(new EventBridgeClient(configuration(settings)));
+}
+
+export function createS3(settings: AwsSettings): S3Client {
+  return new S3Client(configuration(settings));
 }

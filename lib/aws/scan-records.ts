@@ -4,11 +4,17 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import type { IdempotencyRecord } from "../payments/record.ts";
-import type { RecordEntry } from "../reconcile/compare.ts";
-import type { Window } from "../reconcile/run.ts";
+import type { RecordEntry, Window } from "../reconcile/compare.ts";
+
+/** What a comparison needs, as a projection. */
+export const RECORD_ENTRY = "messageId, firstClaimedAt, leaseExpiresAt, outcome, amount, currency";
+
+const OF_WINDOW = "firstClaimedAt BETWEEN :since AND :until";
+const UNFINISHED = "#status = :inProgress OR outcome.#result IN (:processing, :action)";
 
 /**
- * Those first claimed in the window, and of any age: claims that nobody completed, and open outcomes.
+ * Those first claimed in the window; when `unfinished`, of any age: claims that nobody completed, and
+ * open outcomes.
  * The filter spares their transfer; DynamoDB reads, and bills, the whole table.
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html
  */
@@ -17,38 +23,46 @@ export function recordScanner(
   tableName: string,
   timeoutMs: number,
 ) {
-  return async function* scan({ since, until }: Window): AsyncGenerator<RecordEntry> {
+  return async function* scan(
+    { since, until }: Window,
+    { unfinished }: { unfinished: boolean },
+  ): AsyncGenerator<RecordEntry> {
     let from: Record<string, unknown> | undefined;
     do {
       const command = new ScanCommand({
         TableName: tableName,
-        FilterExpression:
-          "firstClaimedAt BETWEEN :since AND :until OR #status = :inProgress OR outcome.#result IN (:processing, :action)",
-        ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome",
-        ExpressionAttributeNames: { "#status": "status", "#result": "result" },
+        FilterExpression: unfinished ? `${OF_WINDOW} OR ${UNFINISHED}` : OF_WINDOW,
+        ProjectionExpression: RECORD_ENTRY,
+        ...(unfinished && { ExpressionAttributeNames: { "#status": "status", "#result": "result" } }),
         ExpressionAttributeValues: {
           ":since": since,
           ":until": until,
-          ":inProgress": "IN_PROGRESS",
-          ":processing": "processing",
-          ":action": "requires_action",
+          ...(unfinished && {
+            ":inProgress": "IN_PROGRESS",
+            ":processing": "processing",
+            ":action": "requires_action",
+          }),
         },
         ...(from && { ExclusiveStartKey: from }),
       });
       const { Items = [], LastEvaluatedKey } = await client.send(command, {
         abortSignal: AbortSignal.timeout(timeoutMs),
       });
-      for (const item of Items) {
-        const { messageId, firstClaimedAt, leaseExpiresAt, outcome } = item as IdempotencyRecord;
-        yield {
-          what: "record",
-          messageId,
-          firstClaimedAt,
-          leaseExpiresAt,
-          ...(outcome && { outcome }),
-        };
-      }
+      for (const item of Items) yield recordEntryOf(item as IdempotencyRecord);
       from = LastEvaluatedKey;
     } while (from);
+  };
+}
+
+export function recordEntryOf(record: IdempotencyRecord): RecordEntry {
+  const { messageId, firstClaimedAt, leaseExpiresAt, outcome, amount, currency } = record;
+  return {
+    what: "record",
+    messageId,
+    firstClaimedAt,
+    leaseExpiresAt,
+    ...(outcome && { outcome }),
+    ...(amount !== undefined && { amount }),
+    ...(currency !== undefined && { currency }),
   };
 }

@@ -150,15 +150,16 @@ export function readFulfillmentEnvironment(variables: Variables): {
 }
 
 /**
- * Reads the reconciliation's environment: the worker's, without a queue.
+ * Reads the reconciliation's environment: the worker's, with a bucket in the queue's place.
  *
  * @throws Error with a sentence for the operator
  */
 export function readReconciliationEnvironment(
   variables: Variables,
-): Omit<Environment, "queueUrl" | "batchSize"> {
+): Omit<Environment, "queueUrl" | "batchSize"> & { reportBucket: string } {
   return {
     recordsTable: required(variables, "RECORDS_TABLE"),
+    reportBucket: required(variables, "REPORT_BUCKET"),
     stripeKey: readStripeKey(variables),
     ...readStripeMode(variables["STRIPE_MODE"]),
     stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),

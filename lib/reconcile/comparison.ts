@@ -3,15 +3,26 @@
 
 import { predecessorsOf } from "../payments/finalize.ts";
 import type { IdempotencyRecord, Outcome } from "../payments/record.ts";
+import type { Money } from "./money.ts";
 
-/** A PaymentIntent that carries the message id, in the record's words. */
-export type StripeState = {
+/** A PaymentIntent that carries the message id, or did, in the record's words. */
+export type StripeState = Money & {
   paymentIntentId: string;
   /** What would be recorded; absent for a status that is no outcome, such as `requires_capture`. */
   outcome?: Outcome;
   status: string;
   /** Epoch ms. */
   created: number;
+  /** What its metadata say now. */
+  messageId?: string;
+  customer?: string;
+  /** Its charge, when it was read with it: it keeps what it was made with. */
+  charge?: {
+    messageId?: string;
+    customer?: string;
+    /** What Stripe's balance shows of it. */
+    inBalance?: Money;
+  };
 };
 
 export type Comparison =
@@ -26,15 +37,25 @@ export type Comparison =
   | { kind: "not_recorded"; state: StripeState }
   | { kind: "not_at_stripe" }
   | { kind: "different"; state: StripeState }
+  /** The same outcome, of another amount or currency. */
+  | { kind: "amount_differs"; state: StripeState }
   /** More than one PaymentIntent took the money. */
   | { kind: "charged_twice"; states: StripeState[] };
 
-/** A difference; `open`: the claim has no live lease, and Stripe has nothing for it. */
-export type Difference = Exclude<Comparison["kind"], "agree" | "nothing"> | "open";
+/**
+ * A difference. `open`: the claim has no live lease, and Stripe has nothing for it. `edited`: the
+ * PaymentIntent's message id or customer is not what it was charged with. `balance_differs`: Stripe's
+ * balance does not show what was paid.
+ */
+export type Difference =
+  | Exclude<Comparison["kind"], "agree" | "nothing">
+  | "open"
+  | "edited"
+  | "balance_differs";
 
 /** `states` are all that Stripe has under the record's message id. */
 export function compareWithStripe(
-  record: Pick<IdempotencyRecord, "outcome"> | undefined,
+  record: Pick<IdempotencyRecord, "outcome" | "amount" | "currency"> | undefined,
   states: readonly StripeState[],
 ): Comparison {
   const paid = states.filter(tookMoney);
@@ -50,7 +71,9 @@ export function compareWithStripe(
   const state = states.find(({ paymentIntentId }) => paymentIntentId === recorded.paymentIntentId);
   if (!state) return { kind: "not_at_stripe" };
   const { outcome } = state;
-  if (outcome && sameResult(outcome, recorded)) return { kind: "agree" };
+  if (outcome && sameResult(outcome, recorded)) {
+    return sameMoney(record, state) ? { kind: "agree" } : { kind: "amount_differs", state };
+  }
   if (!outcome || !predecessorsOf(outcome.result).includes(recorded.result)) {
     return { kind: "different", state };
   }
@@ -63,6 +86,14 @@ function sameResult(atStripe: Outcome, recorded: Outcome): boolean {
     atStripe.result === recorded.result ||
     (atStripe.result === "declined" && recorded.result === "failed")
   );
+}
+
+/** Records of earlier versions have no amount. */
+function sameMoney(
+  { amount, currency }: { amount?: number; currency?: string },
+  state: Money,
+): boolean {
+  return amount === undefined || (amount === state.amount && currency === state.currency);
 }
 
 function tookMoney({ outcome }: StripeState): boolean {

@@ -42,7 +42,7 @@ export function afterStep(
         ...open,
         status: "succeeded",
         amount_received: intent.amount,
-        latest_charge: intent.latest_charge ?? newId("ch_3"),
+        latest_charge: intent.status === "processing" ? intent.latest_charge : newId("ch_3"),
         last_payment_error: null,
       };
     case "fail":

@@ -13,51 +13,82 @@ const comparisons = {
   lte: (created: number, bound: number) => created <= bound,
 };
 
-const known: Known = {
-  customer: "string",
-  created: "any",
-  limit: "string",
-  starting_after: "string",
-  ending_before: "string",
-};
-
 /**
  * `GET /v1/payment_intents`: newest first, and a list shows what was written before it.
- * https://docs.stripe.com/api/payment_intents/list, https://docs.stripe.com/api/pagination.
+ * https://docs.stripe.com/api/payment_intents/list.
  */
 export function listPaymentIntents(
   store: PaymentIntentStore,
   account: string,
   params: Params,
 ): Answer {
+  const customer = text(params, "customer");
+  return listPage({
+    params,
+    known: { customer: "string" },
+    oldestFirst: store.of(account),
+    url: "/v1/payment_intents",
+    object: "payment_intent",
+    matches: ({ intent }) => customer === undefined || intent.customer === customer,
+    show: ({ intent }) => intent,
+  });
+}
+
+type Listed = { id: string; created: number } | { intent: PaymentIntent };
+
+type List<T extends Listed> = {
+  params: Params;
+  /** Beside the parameters of every list. */
+  known: Known;
+  /** Not copied, since a soak fills it with thousands: read from its end, it is newest first. */
+  oldestFirst: readonly T[];
+  url: string;
+  /** What an entry is called, when a cursor is none. */
+  object: string;
+  matches: (entry: T) => boolean;
+  show: (entry: T) => object;
+};
+
+const everyList: Known = {
+  created: "any",
+  limit: "string",
+  starting_after: "string",
+  ending_before: "string",
+  expand: "any",
+};
+
+/** One page of a list. https://docs.stripe.com/api/pagination. */
+export function listPage<T extends Listed>(list: List<T>): Answer {
+  const { params, oldestFirst, url, matches, show } = list;
   const after = text(params, "starting_after");
   const before = text(params, "ending_before");
   const problem =
-    unknownParameter(params, known) ??
+    unknownParameter(params, { ...everyList, ...list.known }) ??
     limitProblem(params) ??
     createdProblem(params) ??
-    cursorProblem(store, account, { after, before });
+    cursorProblem(list, { after, before });
   if (problem) return problem;
 
-  // Read from its end, the store is newest first; it is not copied, since a soak fills it with thousands.
-  const oldestFirst = store.of(account);
-  const fromEnd = (step: number) => oldestFirst[oldestFirst.length - 1 - step]?.intent;
+  const fromEnd = (step: number) => oldestFirst[oldestFirst.length - 1 - step];
   const position = (id: string) =>
-    oldestFirst.length - 1 - oldestFirst.findIndex(({ intent }) => intent.id === id);
+    oldestFirst.length - 1 - oldestFirst.findIndex((entry) => keyOf(entry).id === id);
   const from = after === undefined ? 0 : position(after) + 1;
   const to = before === undefined ? oldestFirst.length : position(before);
-  const wanted = filter(params);
-  const found: PaymentIntent[] = [];
+  const createdThen = createdFilter(params);
+  const found: T[] = [];
   const limit = limitOf(params);
   // A page before a cursor is the one next to it: it is gathered backwards.
   for (let step = 0; step < to - from && found.length <= limit; step += 1) {
-    const intent = fromEnd(before === undefined ? from + step : to - 1 - step);
-    if (intent && wanted(intent)) found.push(intent);
+    const entry = fromEnd(before === undefined ? from + step : to - 1 - step);
+    if (entry && createdThen(keyOf(entry).created) && matches(entry)) found.push(entry);
   }
   const page = found.slice(0, limit);
-  const data = before === undefined ? page : page.toReversed();
-  const has_more = found.length > limit;
-  return { status: 200, body: { object: "list", data, has_more, url: "/v1/payment_intents" } };
+  const data = (before === undefined ? page : page.toReversed()).map(show);
+  return { status: 200, body: { object: "list", data, has_more: found.length > limit, url } };
+}
+
+function keyOf(entry: Listed): { id: string; created: number } {
+  return "intent" in entry ? entry.intent : entry;
 }
 
 export function limitProblem(params: Params): Answer | undefined {
@@ -99,9 +130,8 @@ function createdProblem(params: Params): Answer | undefined {
   return undefined;
 }
 
-function cursorProblem(
-  store: PaymentIntentStore,
-  account: string,
+function cursorProblem<T extends Listed>(
+  { oldestFirst, object }: List<T>,
   { after, before }: { after: string | undefined; before: string | undefined },
 ): Answer | undefined {
   if (after !== undefined && before !== undefined) {
@@ -113,20 +143,18 @@ function cursorProblem(
     ["starting_after", after],
     ["ending_before", before],
   ] as const) {
-    if (id !== undefined && !store.find(account, id))
-      return resourceMissing("payment_intent", id, param);
+    if (id !== undefined && !oldestFirst.some((entry) => keyOf(entry).id === id))
+      return resourceMissing(object, id, param);
   }
   return undefined;
 }
 
-function filter(params: Params): (intent: PaymentIntent) => boolean {
-  const customer = text(params, "customer");
+function createdFilter(params: Params): (created: number) => boolean {
   const exactly = text(params, "created");
   const bounds = Object.entries(textHash(params, "created"));
-  return (intent) =>
-    (customer === undefined || intent.customer === customer) &&
-    (exactly === undefined || intent.created === Number(exactly)) &&
+  return (created) =>
+    (exactly === undefined || created === Number(exactly)) &&
     bounds.every(([name, bound]) =>
-      comparisons[name as keyof typeof comparisons](intent.created, Number(bound)),
+      comparisons[name as keyof typeof comparisons](created, Number(bound)),
     );
 }

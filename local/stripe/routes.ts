@@ -1,4 +1,7 @@
 import type { Access } from "./api-keys.ts";
+import { refundObject } from "./balance.ts";
+import type { Balance } from "./balance.ts";
+import type { Charges } from "./charges.ts";
 import { createParameters } from "./create-parameters.ts";
 import { createPaymentIntent } from "./create-payment-intent.ts";
 import { createProblem } from "./create-problem.ts";
@@ -12,6 +15,7 @@ import { afterStep, EVENT_OF, eventOfCreation } from "./lifecycle.ts";
 import { listPaymentIntents } from "./list.ts";
 import { textHash } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
+import type { PaymentIntent } from "./payment-intent.ts";
 import { searchPaymentIntents } from "./search.ts";
 import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 
@@ -34,12 +38,16 @@ type World = {
   searchLagMs: () => number;
   events: Events;
   endpoints: WebhookEndpoints;
+  charges: Charges;
+  balance: Balance;
+  /** After a PaymentIntent was made or has changed. */
+  follow: (account: string, before: PaymentIntent | undefined, intent: PaymentIntent) => void;
   charged: (charge: Charge) => void;
 };
 
 /** The endpoints of https://docs.stripe.com/api that are here; undefined for any other. */
 export function createRoutes(world: World) {
-  const { now, store, searchLagMs, events, endpoints, charged } = world;
+  const { now, store, searchLagMs, events, endpoints, charges, balance, follow, charged } = world;
   const create: Route = {
     access: "write",
     problem: createProblem,
@@ -47,6 +55,7 @@ export function createRoutes(world: World) {
       const createdMs = now();
       const { intent, answer } = createPaymentIntent(createParameters(params), createdMs);
       store.add(caller.account, { intent, createdMs });
+      follow(caller.account, undefined, intent);
       const { id: paymentIntent, amount, currency, customer } = intent;
       const { status } = intent;
       if (takesMoney(status)) {
@@ -83,11 +92,22 @@ export function createRoutes(world: World) {
     read((params, { account }) => {
       const intent = store.find(account, id);
       if (!intent) return resourceMissing("payment_intent", id, "intent", 404);
-      // https://docs.stripe.com/api/expanding_objects
-      const expand = Object.values(textHash(params, "expand"));
-      const latest_charge = expand.includes("latest_charge") && store.chargeOf(intent);
-      return { status: 200, body: { ...intent, ...(latest_charge && { latest_charge }) } };
+      return { status: 200, body: expanded(intent, account, params) };
     });
+  /** https://docs.stripe.com/api/expanding_objects */
+  const expanded = (intent: PaymentIntent, account: string, params: Params): object => {
+    const expand = Object.values(textHash(params, "expand"));
+    const charge = expand.some((path) => path.startsWith("latest_charge")) && charges.of(intent);
+    if (!charge) return intent;
+    const transaction =
+      expand.includes("latest_charge.balance_transaction") &&
+      balance.find(account, charge.balance_transaction as string | null);
+    const latest_charge = {
+      ...charge,
+      ...(transaction && { balance_transaction: transaction }),
+    };
+    return { ...intent, latest_charge };
+  };
   const cancel = (id: string) =>
     write((_, caller) => {
       const intent = store.find(caller.account, id);
@@ -95,6 +115,7 @@ export function createRoutes(world: World) {
       const canceled = afterStep(intent, "cancel", now());
       if (!canceled) return unexpectedState(intent.status);
       store.replace(canceled);
+      follow(caller.account, intent, canceled);
       events.emit(caller.account, EVENT_OF.cancel, canceled, caller);
       return { status: 200, body: canceled };
     });
@@ -103,6 +124,15 @@ export function createRoutes(world: World) {
     "GET /v1/payment_intents": list,
     "GET /v1/payment_intents/search": search,
     "POST /v1/customers": customers,
+    "GET /v1/balance_transactions": read((params, { account }) =>
+      balance.list(account, params, (transaction, intentId) => {
+        const intent = store.find(account, intentId);
+        if (!intent) return null;
+        return /^(?:re|pyr)_/.test(transaction.source)
+          ? refundObject(transaction, intent)
+          : charges.of(intent, transaction.source);
+      }),
+    ),
     "GET /v1/events": read((params, { account }) => events.list(account, params)),
     "GET /v1/webhook_endpoints": read((_, { account }) => endpoints.list(account)),
     "POST /v1/webhook_endpoints": write((params, { account }) => endpoints.create(account, params)),

@@ -3,6 +3,9 @@ import { startHttpServer } from "../http-server.ts";
 import type { HttpServer, Listening } from "../http-server.ts";
 import { createApiKeys } from "./api-keys.ts";
 import type { ApiKeys } from "./api-keys.ts";
+import { createBalance } from "./balance.ts";
+import type { Balance } from "./balance.ts";
+import { createCharges } from "./charges.ts";
 import { createDecide } from "./decide.ts";
 import { createEvents } from "./events.ts";
 import type { Emitted } from "./events.ts";
@@ -38,6 +41,9 @@ export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> &
   refund: (id: string, amount?: number) => void;
   /** A customer disputes a succeeded PaymentIntent, all of it, and it is reported. */
   dispute: (id: string) => void;
+  /** Edits a PaymentIntent as somebody in the dashboard may; its charge keeps what it was made with. */
+  edit: (id: string, changes: Partial<Pick<PaymentIntent, "metadata" | "customer">>) => void;
+  balance: Pick<Balance, "settleIn" | "setLag">;
   webhooks: Pick<WebhookSender, "faults" | "sendings" | "idle"> & {
     /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
     register: (url: string, types: readonly string[]) => string;
@@ -75,9 +81,18 @@ export async function startStripe(
   const endpoints = createWebhookEndpoints(now);
   const sender = createWebhookSender({ endpoints, now, onSending: options.onSending });
   events.subscribe(sender.send);
+  const balance = createBalance(now);
+  const charges = createCharges(balance.of);
+  const follow: Parameters<typeof createRoutes>[0]["follow"] = (account, before, intent) => {
+    charges.add(intent, now());
+    balance.follow(account, before, intent);
+  };
   const route = createRoutes({
     now,
     store,
+    charges,
+    balance,
+    follow,
     events,
     endpoints,
     searchLagMs: () => searchLagMs,
@@ -114,17 +129,21 @@ export async function startStripe(
       const next = afterStep(intent, step, now());
       if (!next) throw new Error(`${id} is ${intent.status}, from which it cannot ${step}.`);
       store.replace(next);
+      follow(account, intent, next);
       events.emit(account, EVENT_OF[step], next);
       return next;
     },
     refund(id, amount) {
       const { account, intent } = known(id);
-      events.emit(account, "charge.refunded", store.refund(intent, amount));
+      balance.refunded(account, intent, charges.refund(intent, amount));
+      events.emit(account, "charge.refunded", charges.of(intent) ?? {});
     },
     dispute(id) {
       const { account, intent } = known(id);
       events.emit(account, "charge.dispute.created", disputeOf(intent, now()));
     },
+    edit: (id, changes) => store.replace({ ...known(id).intent, ...changes }),
+    balance,
     webhooks: {
       faults: sender.faults,
       sendings: sender.sendings,

@@ -21,8 +21,8 @@ export const LEAVE_OUT = {
 } satisfies BuildOptions;
 
 /**
- * Stripe's API is one class per file, and the client makes one of each. All but PaymentIntents become
- * a stub that throws when it is used.
+ * Stripe's API is one class per file, and the client makes one of each. All but PaymentIntents and
+ * BalanceTransactions become a stub that throws when it is used.
  */
 function stripeResources(): Plugin {
   return {
@@ -33,7 +33,7 @@ function stripeResources(): Plugin {
       const filter =
         /[\\/]stripe[\\/]esm[\\/](?:resources[\\/].+|StripeEventNotificationHandler)\.js$/;
       build.onLoad({ filter }, async ({ path }) => {
-        if (/[\\/]esm[\\/]resources[\\/]PaymentIntents\.js$/.test(path)) {
+        if (/[\\/]esm[\\/]resources[\\/](?:PaymentIntents|BalanceTransactions)\.js$/.test(path)) {
           kept += 1;
           return undefined;
         }
@@ -45,9 +45,9 @@ function stripeResources(): Plugin {
         return { contents: [`import { stub } from ${STUB};`, ...stubs].join("\n") };
       });
       build.onEnd(({ errors }) => {
-        if (kept === 1 || replaced === 0 || errors.length > 0) return undefined;
+        if (kept === 2 || replaced === 0 || errors.length > 0) return undefined;
         const text =
-          "stripe-node has moved PaymentIntents: adapt scripts/build/leave-out.ts to it.";
+          "stripe-node has moved PaymentIntents or BalanceTransactions: adapt scripts/build/leave-out.ts to it.";
         return { errors: [{ text }] };
       });
     },

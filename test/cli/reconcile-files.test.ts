@@ -25,7 +25,8 @@ test("what goes to disk comes back by message id, after half a line of a killed 
   const messages = Array.from({ length: 1_000 }, (_, n) => `order-${n}`);
   for (const messageId of messages) {
     partitions.add({ what: "record", messageId, firstClaimedAt: 1, leaseExpiresAt: 0 });
-    const state = { paymentIntentId: "pi_1", status: "succeeded", created: 1 };
+    const money = { amount: 1_200, currency: "eur" };
+    const state = { paymentIntentId: "pi_1", status: "succeeded", created: 1, ...money };
     partitions.add({ what: "intent", messageId, ...state });
   }
   await partitions.flush();

@@ -22,6 +22,8 @@ const intent = (changes: Partial<IntentEntry> = {}): IntentEntry => ({
   created: NOW - HOUR,
   status: "succeeded",
   outcome: PAID,
+  amount: 1_200,
+  currency: "eur",
   ...changes,
 });
 
@@ -111,6 +113,6 @@ test("a suspicion names what was seen and what is recorded, to be read again", a
   const { suspicions } = await compare(all(entries), PERIOD, NOW);
 
   expect(suspicions).toEqual([
-    { messageId: "order-1", kind: "different", paymentIntentIds: ["pi_2", "pi_1"] },
+    { messageId: "order-1", kind: "different", paymentIntentIds: ["pi_2", "pi_1"], counted: true },
   ]);
 });

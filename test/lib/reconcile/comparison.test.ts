@@ -4,40 +4,58 @@ import type { Outcome } from "../../../lib/payments/record.ts";
 import { compareWithStripe } from "../../../lib/reconcile/comparison.ts";
 import type { StripeState } from "../../../lib/reconcile/comparison.ts";
 
+const MONEY = { amount: 1_200, currency: "eur" };
 const paid = (id: string): StripeState => ({
+  ...MONEY,
   paymentIntentId: id,
   status: "succeeded",
   created: 0,
   outcome: { result: "succeeded", paymentIntentId: id },
 });
 const processing = (id: string): StripeState => ({
+  ...MONEY,
   paymentIntentId: id,
   status: "processing",
   created: 0,
   outcome: { result: "processing", paymentIntentId: id },
 });
 const declined = (id: string): StripeState => ({
+  ...MONEY,
   paymentIntentId: id,
   status: "requires_payment_method",
   created: 0,
   outcome: { result: "declined", paymentIntentId: id, code: "card_declined" },
 });
 const canceled: StripeState = {
+  ...MONEY,
   paymentIntentId: "pi_1",
   status: "canceled",
   created: 0,
   outcome: { result: "canceled", paymentIntentId: "pi_1" },
 };
 const recorded = (outcome: Outcome) => ({ outcome });
-const authorized: StripeState = { paymentIntentId: "pi_1", status: "requires_capture", created: 0 };
+const authorized: StripeState = {
+  ...MONEY,
+  paymentIntentId: "pi_1",
+  status: "requires_capture",
+  created: 0,
+};
 const FAILED = recorded({ result: "failed", paymentIntentId: "pi_1", code: "debit_failed" });
 const SUCCEEDED = recorded({ result: "succeeded", paymentIntentId: "pi_1" });
 const PROCESSING = recorded({ result: "processing", paymentIntentId: "pi_1" });
 const ACTION = recorded({ result: "requires_action", paymentIntentId: "pi_1" });
 const DECLINED = recorded({ result: "declined", paymentIntentId: "pi_1", code: "card_declined" });
 
-test.each<[string, { outcome?: Outcome } | undefined, StripeState[], string]>([
+test.each<[string, Parameters<typeof compareWithStripe>[0], StripeState[], string]>([
   ["paid and recorded", SUCCEEDED, [paid("pi_1")], "agree"],
+  ["paid and recorded with its amount", { ...SUCCEEDED, ...MONEY }, [paid("pi_1")], "agree"],
+  ["another amount", { ...SUCCEEDED, ...MONEY, amount: 1_201 }, [paid("pi_1")], "amount_differs"],
+  [
+    "another currency",
+    { ...SUCCEEDED, ...MONEY, currency: "usd" },
+    [paid("pi_1")],
+    "amount_differs",
+  ],
   ["declined and recorded", DECLINED, [declined("pi_1")], "agree"],
   ["declined without a PaymentIntent", recorded({ result: "declined", code: "c" }), [], "agree"],
   ["neither", undefined, [], "nothing"],

@@ -19,13 +19,16 @@ const CLAIM: IdempotencyRecord = {
 };
 const COMPLETED: IdempotencyRecord = { ...CLAIM, status: "COMPLETED", outcome: PAID };
 
+const MINE = { messageId: "order-1", customer: "cus_ada", amount: 1_200, currency: "eur" };
 const paid = (paymentIntentId: string, created = NOW - 50_000): StripeState => ({
+  ...MINE,
   paymentIntentId,
   status: "succeeded",
   created,
   outcome: { result: "succeeded", paymentIntentId },
 });
 const declined: StripeState = {
+  ...MINE,
   paymentIntentId: "pi_0",
   status: "requires_payment_method",
   created: NOW - 55_000,

@@ -1,7 +1,12 @@
 import type { Stripe } from "stripe";
 import { expect, test } from "vitest";
 
-import { chargedParamsOf, stripeStateOf } from "../../../lib/stripe/payment-intents.ts";
+import {
+  chargedParamsOf,
+  intentEntryOf,
+  stripeStateOf,
+  transactionOf,
+} from "../../../lib/stripe/payment-intents.ts";
 
 const INTENT = {
   id: "pi_1",
@@ -27,18 +32,135 @@ const PARAMS = {
   metadata: { message_id: "order-1" },
 };
 
-test("a PaymentIntent's state has its outcome, if its status is one", () => {
-  const known = { paymentIntentId: "pi_1", created: 1_795_953_600_000 };
+const STATE = {
+  paymentIntentId: "pi_1",
+  created: 1_795_953_600_000,
+  status: "succeeded",
+  amount: 1250,
+  currency: "eur",
+  messageId: "order-1",
+  customer: "cus_ada",
+};
+const PAID = { outcome: { result: "succeeded", paymentIntentId: "pi_1" } };
+const TRANSACTION = { id: "txn_1", amount: 1250, currency: "eur" };
+const CHARGE = {
+  object: "charge",
+  amount: 1250,
+  currency: "eur",
+  customer: { id: "cus_ada" },
+  metadata: { message_id: "order-1" },
+  payment_intent: "pi_1",
+  balance_transaction: TRANSACTION,
+};
+const { customer: _, messageId: _id, ...NAMELESS } = STATE;
 
-  expect(stripeStateOf(INTENT)).toEqual({
-    ...known,
-    status: "succeeded",
-    outcome: { result: "succeeded", paymentIntentId: "pi_1" },
-  });
-  expect(stripeStateOf({ ...INTENT, status: "requires_capture" })).toStrictEqual({
-    ...known,
-    status: "requires_capture",
-  });
+test.each<[string, object, object]>([
+  ["its outcome", {}, { ...STATE, ...PAID }],
+  [
+    "no outcome, when its status is none",
+    { status: "requires_capture" },
+    { ...STATE, status: "requires_capture" },
+  ],
+  ["neither customer nor id", { customer: null, metadata: {} }, { ...NAMELESS, ...PAID }],
+  ["no charge that was not read", { latest_charge: "ch_1" }, { ...STATE, ...PAID }],
+  [
+    "its charge, with what it was made with and what the balance took",
+    { latest_charge: CHARGE, metadata: {}, customer: "cus_eve" },
+    {
+      ...NAMELESS,
+      ...PAID,
+      customer: "cus_eve",
+      charge: {
+        messageId: "order-1",
+        customer: "cus_ada",
+        inBalance: { amount: 1250, currency: "eur" },
+      },
+    },
+  ],
+  [
+    "a charge that is not in the balance",
+    { latest_charge: { ...CHARGE, customer: null, metadata: {}, balance_transaction: null } },
+    { ...STATE, ...PAID, charge: {} },
+  ],
+  [
+    "what was paid, when it was settled in another currency",
+    {
+      latest_charge: {
+        ...CHARGE,
+        balance_transaction: { ...TRANSACTION, amount: 1400, currency: "usd" },
+      },
+    },
+    {
+      ...STATE,
+      ...PAID,
+      charge: {
+        messageId: "order-1",
+        customer: "cus_ada",
+        inBalance: { amount: 1250, currency: "eur" },
+      },
+    },
+  ],
+])("a PaymentIntent's state has %s", (_what, changes, state) => {
+  expect(stripeStateOf({ ...INTENT, latest_charge: null, ...changes })).toStrictEqual(state);
+});
+
+test("what another integration made is no entry", () => {
+  const intent = { ...INTENT, latest_charge: null };
+  expect(intentEntryOf(intent)).toStrictEqual({ what: "intent", ...STATE, ...PAID });
+  expect(intentEntryOf({ ...intent, metadata: { message_id: "" } })).toBeUndefined();
+});
+
+const MOVED = { transactionId: "txn_1", created: 1_795_953_600_000, fee: 66, net: 1184 };
+
+test.each<[string, object, object]>([
+  [
+    "a charge of ours, by its own metadata, and what the balance took",
+    { source: { ...CHARGE, amount: 9 } },
+    {
+      ...MOVED,
+      category: "charge",
+      amount: 1250,
+      currency: "eur",
+      charge: {
+        messageId: "order-1",
+        paymentIntentId: "pi_1",
+        customer: "cus_ada",
+        amount: 1250,
+        currency: "eur",
+      },
+    },
+  ],
+  [
+    "a charge of ours that was settled in another currency",
+    { amount: 1400, currency: "usd", source: { ...CHARGE, customer: null } },
+    {
+      ...MOVED,
+      category: "charge",
+      amount: 1400,
+      currency: "usd",
+      charge: { messageId: "order-1", paymentIntentId: "pi_1", amount: 1250, currency: "eur" },
+    },
+  ],
+  ...[
+    { source: { ...CHARGE, metadata: {} } },
+    { source: { ...CHARGE, payment_intent: null } },
+    { source: "ch_1" },
+    { source: null },
+  ].map((changes): [string, object, object] => [
+    `not ours: ${JSON.stringify(changes)}`,
+    changes,
+    { ...MOVED, category: "charge", amount: 1250, currency: "eur" },
+  ]),
+  [
+    "a refund, whatever its source",
+    { reporting_category: "refund", amount: -1250, source: CHARGE },
+    { ...MOVED, category: "refund", amount: -1250, currency: "eur" },
+  ],
+])("a movement in the balance is %s", (_what, changes, expected) => {
+  const { fee, net } = MOVED;
+  const created = 1_795_953_600;
+  const moved = { ...TRANSACTION, reporting_category: "charge", created, fee, net, ...changes };
+  expect(transactionOf(moved as unknown as Stripe.BalanceTransaction)).toStrictEqual(expected);
 });
 
 test.each<[string, object, object]>([
