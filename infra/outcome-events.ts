@@ -16,10 +16,10 @@ import { alarmsOf, anyMessage } from "./alarm.ts";
 import { addPart, counts, graph } from "./dashboard.ts";
 import { EventDelivery } from "./event-delivery.ts";
 import { allow, allowTableKey } from "./execution-role.ts";
-import { failureBucket } from "./failure-bucket.ts";
 import { lambdaFunction } from "./lambda-function.ts";
 import { settingsOf } from "./part.ts";
 import type { PaymentWorker } from "./payment-worker.ts";
+import { privateBucket } from "./private-bucket.ts";
 import { throwIfBroken } from "./queue-consumer.ts";
 import { Queues } from "./queues.ts";
 import { iteratorAge, mapStream, publisherAlarms, STREAM_READS } from "./record-stream.ts";
@@ -77,7 +77,17 @@ export class OutcomeEvents extends Construct {
       eventPattern: { source: ["payment-worker"] },
       retention: Duration.days(35), // as long as a record lives
     });
-    this.failures = failureBucket(this, "Failures", settings);
+    this.failures = privateBucket(this, "Failures", {
+      ...settings,
+      expireAfter: Duration.days(35), // as long as a record lives, which can be published again
+      noAccessLog:
+        "Only Lambda writes here, only when a change could not be published, and an alarm fires then.",
+      writes: {
+        keys: "*",
+        because:
+          "Lambda chooses the names of what it puts into the bucket, and nothing else is in there.",
+      },
+    });
     const publisher = lambdaFunction(this, {
       ...settings,
       bundle: "outcome-publisher",

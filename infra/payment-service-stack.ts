@@ -98,8 +98,10 @@ function addParts(worker: PaymentWorker, stage: Stage, output: Output): void {
     );
   }
   if (reconciliation) {
-    const { logGroup } = new Reconciliation(stack, "Reconciliation", { worker }).function;
-    output("ReconciliationLogGroupName", logGroup.logGroupName, "What a reconciliation found");
+    const made = new Reconciliation(stack, "Reconciliation", { worker });
+    const { logGroupName } = made.function.logGroup;
+    output("ReconciliationLogGroupName", logGroupName, "What a reconciliation found");
+    output("ReconciliationBucket", made.reports.bucketName, "The reports of the reconciliations");
   }
   if (paymentApi) {
     const options = paymentApi === true ? {} : paymentApi;

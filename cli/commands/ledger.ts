@@ -1,11 +1,11 @@
 // payments ledger: whether the orders' ledger adds up, and agrees with what Stripe charged.
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
+import { createPace } from "../../lib/stripe/pace.ts";
 import { tableFor } from "../clients/clients.ts";
 import { scanPages } from "../clients/scan.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import type { Target } from "../clients/target.ts";
-import { createPace } from "../../lib/stripe/pace.ts";
 import { flag, instant, integer, readArguments } from "../terminal/arguments.ts";
 import { interruptSignal } from "../terminal/command.ts";
 import { plural, printJson, say } from "../terminal/print.ts";

@@ -2,6 +2,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 
+import { differingSums } from "../../lib/reconcile/money.ts";
+import { createPace } from "../../lib/stripe/pace.ts";
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
@@ -11,8 +13,6 @@ import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
 import type { Findings } from "../reconcile/findings.ts";
 import { compareBothSides, readBothSides } from "../reconcile/gather.ts";
-import { differingSums } from "../../lib/reconcile/money.ts";
-import { createPace } from "../../lib/stripe/pace.ts";
 import { openPartitions } from "../reconcile/partitions.ts";
 import { repairAll } from "../reconcile/repair-all.ts";
 import { collect, forScripts, report } from "../reconcile/report.ts";

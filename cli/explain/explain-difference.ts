@@ -39,10 +39,14 @@ export function describeStates({ kind, messageId, atStripe }: Finding): string {
 }
 
 /** What somebody has changed, beside what it was charged with. */
-function describeEdit(messageId: string, { messageId: now, customer, charge }: StripeState): string {
+function describeEdit(
+  messageId: string,
+  { messageId: now, customer, charge }: StripeState,
+): string {
   const charged = charge?.messageId ?? messageId;
   if (now !== charged) return `(message_id ${now ?? "removed"}, charged as ${charged})`;
-  if (charge?.customer === undefined || charge.customer === customer) return `(charged as ${charged})`;
+  if (charge?.customer === undefined || charge.customer === customer)
+    return `(charged as ${charged})`;
   return `(customer ${customer ?? "removed"}, charged as ${charge.customer})`;
 }
 

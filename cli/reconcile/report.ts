@@ -83,7 +83,9 @@ export function report(
 /** The period's sums for each currency, as recorded and in Stripe's balance. */
 function reportMoney({ totals, balanceRead }: Checkpoint): void {
   if (!balanceRead) {
-    console.log("\nStripe's balance was not compared: the key may not read it, see docs/deploy.md.");
+    console.log(
+      "\nStripe's balance was not compared: the key may not read it, see docs/deploy.md.",
+    );
     return;
   }
   const { recorded, inBalance, settled, other } = totals;

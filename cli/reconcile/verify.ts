@@ -8,10 +8,10 @@ import type { Suspicion } from "../../lib/reconcile/compare.ts";
 import { addVerified, findingOf, unrecordedState } from "../../lib/reconcile/finding.ts";
 import type { Finding } from "../../lib/reconcile/finding.ts";
 import type { Totals } from "../../lib/reconcile/money.ts";
+import type { Pace } from "../../lib/stripe/pace.ts";
 import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import { readRecords } from "../clients/records.ts";
 import { retrieveAtStripe, searchAtStripe } from "../explain/ask-stripe.ts";
-import type { Pace } from "../../lib/stripe/pace.ts";
 
 /** Where to read again. */
 export type Sources = {

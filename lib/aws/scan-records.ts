@@ -33,7 +33,9 @@ export function recordScanner(
         TableName: tableName,
         FilterExpression: unfinished ? `${OF_WINDOW} OR ${UNFINISHED}` : OF_WINDOW,
         ProjectionExpression: RECORD_ENTRY,
-        ...(unfinished && { ExpressionAttributeNames: { "#status": "status", "#result": "result" } }),
+        ...(unfinished && {
+          ExpressionAttributeNames: { "#status": "status", "#result": "result" },
+        }),
         ExpressionAttributeValues: {
           ":since": since,
           ":until": until,

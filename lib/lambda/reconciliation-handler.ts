@@ -66,7 +66,11 @@ export function createReconciliation(deps: ReconciliationDeps) {
       });
     const startedAt = now();
     const asked = (event ?? {}) as ReconciliationEvent;
-    const { run: unfinished, finished = 0, ignored } = readCheckpoint(await reports.kept(), startedAt);
+    const {
+      run: unfinished,
+      finished = 0,
+      ignored,
+    } = readCheckpoint(await reports.kept(), startedAt);
     if (ignored !== undefined) line("WARN", "checkpoint ignored", { reason: ignored });
     if (!unfinished && !asked.now && startedAt - finished < EVERY_MS) return { done: false };
 

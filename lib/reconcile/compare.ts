@@ -127,7 +127,9 @@ function suspectMoney(
   taken: readonly MoneyEntry[],
 ): Difference | "agree" {
   const edited = taken.some(({ paymentIntentId, customer }) =>
-    states.some((state) => state.paymentIntentId === paymentIntentId && state.customer !== customer),
+    states.some(
+      (state) => state.paymentIntentId === paymentIntentId && state.customer !== customer,
+    ),
   );
   if (edited) return "edited";
   const { result } = record?.outcome ?? {};

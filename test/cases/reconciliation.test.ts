@@ -70,7 +70,9 @@ async function prepare() {
     /** The findings of the last invocation, by message id. */
     found: () => new Map(lines.flatMap(({ kind, messageId }) => (kind ? [[messageId, kind]] : []))),
     report: (): Record<string, unknown> => {
-      const [name] = [...objects.objects.keys()].filter((key) => key.includes("/reports/")).slice(-1);
+      const [name] = [...objects.objects.keys()]
+        .filter((key) => key.includes("/reports/"))
+        .slice(-1);
       return JSON.parse(objects.objects.get(name ?? "") ?? "{}") as Record<string, unknown>;
     },
     checkpoint: () => JSON.parse(objects.objects.get("reports/checkpoint.json") ?? "{}") as object,
@@ -140,7 +142,9 @@ test("each difference is found, each time, with both sides and what to do", asyn
         [undefined, "sums_differ"],
       ]),
     );
-    expect(lines.filter(({ ReconciliationFinding }) => ReconciliationFinding === 1)).toHaveLength(8);
+    expect(lines.filter(({ ReconciliationFinding }) => ReconciliationFinding === 1)).toHaveLength(
+      8,
+    );
     expect(lines.filter(({ DoubleCharge }) => DoubleCharge === 1)).toHaveLength(1);
   }
   // It repairs nothing, also not under an id that somebody wrote into a PaymentIntent.
@@ -149,9 +153,7 @@ test("each difference is found, each time, with both sides and what to do", asyn
   expect(lines.find(({ messageId }) => messageId === "less")).toMatchObject({
     level: "ERROR",
     recorded: { result: "succeeded", amount: 1_199, currency: "eur" },
-    atStripe: [
-      { paymentIntentId: intentOf("less"), amount: 1_200, inBalance: { amount: 1_200 } },
-    ],
+    atStripe: [{ paymentIntentId: intentOf("less"), amount: 1_200, inBalance: { amount: 1_200 } }],
     next: expect.stringContaining("Stripe is right about the money") as string,
   });
 });
@@ -279,7 +281,10 @@ test("Stripe's 429 makes it wait, longer each time, and is no finding", async ()
   await pay(payment());
   clock.now = START + 3 * HOUR_MS;
   for (let attempt = 0; attempt < 3; attempt++) {
-    stripe.faults.add({ path: "/v1/balance_transactions" }, { kind: "refuse", error: "rate_limit" });
+    stripe.faults.add(
+      { path: "/v1/balance_transactions" },
+      { kind: "refuse", error: "rate_limit" },
+    );
   }
   expect(await run()).toMatchObject({ ...CLEAN, agree: 1 });
   const long = pauses.filter((ms) => ms > 500).map((ms) => Math.round(ms / 500) / 2);
@@ -380,15 +385,18 @@ test.each([
     "its run is not whole",
   ],
   ["stale", (kept: object) => JSON.stringify(kept), "is 7 hours old"],
-])("a checkpoint that is %s is ignored with a sentence, and all is read again", async (what, of, why) => {
-  const { run, oneSlice, objects, checkpoint, lines, clock } = await prepareSlices();
-  await run(SLICED, oneSlice());
-  objects.put("reports/checkpoint.json", of(checkpoint()));
-  if (what === "stale") clock.now += 6.5 * HOUR_MS;
-  expect(await run({})).toMatchObject({ done: true, intents: 7, findings: 2 });
-  expect(lines[0]).toMatchObject({ level: "WARN", message: "checkpoint ignored" });
-  expect(lines[0]?.["reason"]).toContain(why);
-});
+])(
+  "a checkpoint that is %s is ignored with a sentence, and all is read again",
+  async (what, of, why) => {
+    const { run, oneSlice, objects, checkpoint, lines, clock } = await prepareSlices();
+    await run(SLICED, oneSlice());
+    objects.put("reports/checkpoint.json", of(checkpoint()));
+    if (what === "stale") clock.now += 6.5 * HOUR_MS;
+    expect(await run({})).toMatchObject({ done: true, intents: 7, findings: 2 });
+    expect(lines[0]).toMatchObject({ level: "WARN", message: "checkpoint ignored" });
+    expect(lines[0]?.["reason"]).toContain(why);
+  },
+);
 
 test("a slice that does not fit into an invocation becomes smaller, and is left at a thousand payments", async () => {
   const { run, checkpoint, clock } = await prepareSlices();

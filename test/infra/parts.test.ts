@@ -3,12 +3,15 @@ import { readFileSync } from "node:fs";
 import { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Alarm } from "aws-cdk-lib/aws-cloudwatch";
+import { Key } from "aws-cdk-lib/aws-kms";
+import { Bucket } from "aws-cdk-lib/aws-s3";
 import { expect, test } from "vitest";
 
 import { OutcomeEvents } from "../../infra/outcome-events.ts";
 import { PaymentApi } from "../../infra/payment-api.ts";
 import { PaymentServiceStack } from "../../infra/payment-service-stack.ts";
 import type { PaymentWorker } from "../../infra/payment-worker.ts";
+import { Reconciliation } from "../../infra/reconciliation.ts";
 import type { Stage } from "../../infra/stages.ts";
 import { StripeEvents } from "../../infra/stripe-events.ts";
 import type { StripeEventsProps } from "../../infra/stripe-events.ts";
@@ -323,7 +326,7 @@ test("with a customer-managed key, the parts encrypt with it what they keep, and
     /Table$|::Queue$|Bucket$|Secret$|LogGroup$/.test(Type),
   );
 
-  expect(kept).toHaveLength(2 + 7 + 1 + 2 + 8);
+  expect(kept).toHaveLength(2 + 7 + 2 + 2 + 8);
   for (const { Type, Properties, DeletionPolicy } of kept) {
     expect([Type, JSON.stringify(Properties)]).toStrictEqual([
       Type,
@@ -398,19 +401,63 @@ function alarmOf(name: string): Record<string, unknown> | undefined {
   return alarm?.Properties;
 }
 
-test("the reconciliation reads both sides, moves outcomes forward, and may do no more", () => {
+const REPORTS = arn("ReconciliationReports");
+
+test("the reconciliation reads both sides, moves outcomes forward, reports, and may do no more", () => {
+  const within = (key: string) => ({ "Fn::Join": ["", [REPORTS, `/${key}`]] });
   expect(permissions("reconciliation")).toStrictEqual({
     Compare: [
       ["dynamodb:GetItem", "dynamodb:Scan", "dynamodb:UpdateItem"],
       arn("PaymentWorkerRecordsTable"),
     ],
+    KeepCheckpoint: [["s3:GetObject", "s3:PutObject"], within("checkpoint.json")],
+    FindCheckpoint: ["s3:ListBucket", REPORTS],
+    Report: ["s3:PutObject", within("reports/*")],
     ReadStripeKey: ["secretsmanager:GetSecretValue", { Ref: expect.stringContaining("StripeKey") }],
   });
   const schedule = Object.values(together).find(({ Type }) => Type === "AWS::Scheduler::Schedule");
   expect(schedule?.Properties).toMatchObject({
-    ScheduleExpression: "rate(1 hour)",
-    Target: { RetryPolicy: { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 3600 } },
+    ScheduleExpression: "rate(15 minutes)",
+    Target: { RetryPolicy: { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 900 } },
   });
+});
+
+test("reports are encrypted, over TLS alone, never public, and gone after half a year", () => {
+  const bucket = Object.entries(together).find(([id]) =>
+    id.startsWith("ReconciliationReports"),
+  )?.[1];
+  expect(bucket).toMatchObject({
+    Properties: {
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          { ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } },
+        ],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      LifecycleConfiguration: { Rules: [{ ExpirationInDays: 180, Status: "Enabled" }] },
+    },
+  });
+  const policies = Template.fromJSON({ Resources: together }).findResources(
+    "AWS::S3::BucketPolicy",
+  );
+  expect(JSON.stringify(policies)).toContain("aws:SecureTransport");
+});
+
+test("reports can go to a bucket that is there, under its own key", () => {
+  const stack = new Stack(newApp(), "Stack");
+  const key = new Key(stack, "Key");
+  const reportBucket = new Bucket(stack, "Mine", { encryptionKey: key });
+  void new Reconciliation(stack, "Reconciliation", { worker: paymentWorker(stack), reportBucket });
+  const template = Template.fromStack(stack);
+  template.resourceCountIs("AWS::S3::Bucket", 1);
+  const policies = JSON.stringify(template.findResources("AWS::IAM::ManagedPolicy"));
+  expect(policies).toContain('"UseReportKey"');
+  expect(policies).toMatch(/"kms:ViaService":.{0,40}"s3\./);
 });
 
 test("three hours without a reconciliation wake an operator, data or not", () => {
