@@ -97,7 +97,8 @@ export function createBalance(now: () => number) {
       }
     },
     refunded(account: string, intent: PaymentIntent, part: number): void {
-      const payment = String(intent.latest_charge).startsWith("py_");
+      const { latest_charge: charge } = intent;
+      const payment = typeof charge === "string" && charge.startsWith("py_");
       const type = payment ? "payment_refund" : "refund";
       add(account, type, intent, { source: newId(payment ? "pyr_1" : "re_3"), part });
     },

@@ -82,7 +82,7 @@ export async function startStripe(
   const sender = createWebhookSender({ endpoints, now, onSending: options.onSending });
   events.subscribe(sender.send);
   const balance = createBalance(now);
-  const charges = createCharges(balance.of);
+  const charges = createCharges((charge) => balance.of(charge));
   const follow: Parameters<typeof createRoutes>[0]["follow"] = (account, before, intent) => {
     charges.add(intent, now());
     balance.follow(account, before, intent);

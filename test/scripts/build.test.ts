@@ -37,7 +37,9 @@ test("a build that does not find Stripe's PaymentIntents fails", async () => {
     logLevel: "silent",
   });
 
-  await expect(build).rejects.toThrow("stripe-node has moved PaymentIntents or BalanceTransactions");
+  await expect(build).rejects.toThrow(
+    "stripe-node has moved PaymentIntents or BalanceTransactions",
+  );
 });
 
 test("a Stripe resource that is left out says so on its first use", () => {
