@@ -91,12 +91,10 @@ function reportMoney({ totals, balanceRead }: Checkpoint): void {
   const { recorded, inBalance, settled, other } = totals;
   const currencies = [...new Set([...Object.keys(recorded), ...Object.keys(inBalance)])].toSorted();
   if (currencies.length === 0) return;
-  const sums = (of: { count: number; amount: number } = { count: 0, amount: 0 }) =>
-    `${of.amount} (${of.count})`;
   const rows = currencies.map((currency) => [
     currency,
-    sums(recorded[currency]),
-    sums(inBalance[currency]),
+    sumOf(recorded[currency]),
+    sumOf(inBalance[currency]),
     String((inBalance[currency]?.amount ?? 0) - (recorded[currency]?.amount ?? 0)),
   ]);
   const differs = new Set(differingSums(totals).map(({ currency }) => currency));
@@ -108,7 +106,7 @@ function reportMoney({ totals, balanceRead }: Checkpoint): void {
     console.log(`Settled in ${currency}: ${amount}, of which fees ${fee}, net ${net}.`);
   }
   for (const [category, amounts] of Object.entries(other)) {
-    const all = Object.entries(amounts).map(([currency, of]) => `${sums(of)} ${currency}`);
+    const all = Object.entries(amounts).map(([currency, of]) => `${sumOf(of)} ${currency}`);
     console.log(`Also in the balance, not compared: ${category} ${all.join(", ")}.`);
   }
   if (differs.size > 0) console.log(`\nSums differ. ${SUMS_DIFFER}`);
@@ -147,3 +145,5 @@ export function forScripts(
     ...effort(),
   };
 }
+
+const sumOf = ({ amount, count } = { count: 0, amount: 0 }): string => `${amount} (${count})`;
