@@ -43,7 +43,7 @@ and finds
   advanced, unpaid  the same, and declined or canceled since
   stuck             no live lease, nothing was charged; and where its message is
 Each is read again at the table and at Stripe before it is reported, with both sides and what to do.
-At the end, the sum for each currency of what is recorded as paid, and of what Stripe's balance shows.`,
+At the end, for each currency: the sums of what is recorded as paid, and of Stripe's balance.`,
   options: {
     ...TARGET_OPTIONS,
     since: instant(
@@ -72,8 +72,8 @@ per record of the period) under .local/reconcile, and deleted when there is noth
 five are kept. Ctrl-C stops it at any time, and it says how to resume. A million records cost DynamoDB
 about a cent to scan; a million PaymentIntents take Stripe 10,000 requests, half an hour at 5 per second.
 
-Needs the table and the secret (or STRIPE_API_KEY; it only reads PaymentIntents, charges and the balance), and the two queues to
-find the messages of stuck claims. Other targets: payments --help.
+Needs the table and the secret (or STRIPE_API_KEY; it only reads PaymentIntents, charges and the
+balance), and the two queues to find the messages of stuck claims. Other targets: payments --help.
 
 Exit status 3 when something was found that needs you and is not repaired.`,
   examples: [
