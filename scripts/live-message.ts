@@ -1,6 +1,6 @@
 // One message on the live page: what `payments status --stripe` and `dlq --show` say of it, read from the
 // servers themselves, so that looking takes nothing from a queue.
-import { describeComparison, needsAction } from "../cli/explain/explain-difference.ts";
+import { describeComparison } from "../cli/explain/explain-difference.ts";
 import { explainMessage } from "../cli/explain/explain-message.ts";
 import { explainRecord } from "../cli/explain/explain-record.ts";
 import { describeDifference } from "../cli/explain/show-body.ts";
@@ -10,6 +10,7 @@ import { readEnvironment } from "../lib/lambda/environment.ts";
 import { decodeMessage } from "../lib/message/decode.ts";
 import type { IdempotencyRecord } from "../lib/payments/record.ts";
 import { compareWithStripe } from "../lib/reconcile/comparison.ts";
+import { needsAction } from "../lib/reconcile/differences.ts";
 import { stripeStateOf } from "../lib/stripe/payment-intents.ts";
 import type { WorkerTimings } from "../lib/timing/payments.ts";
 import type { QueuedMessage } from "../local/queue/messages.ts";

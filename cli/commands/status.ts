@@ -134,8 +134,7 @@ async function ask(
 
 function isFine(stripe: AtStripe): boolean {
   if ("problem" in stripe) return false;
-  const { kind } = stripe.comparison;
-  return kind === "agree" || kind === "nothing" || !needsAction(kind);
+  return !needsAction(stripe.comparison.kind);
 }
 
 function sentenceOf(stripe: AtStripe): string {

@@ -1,6 +1,6 @@
 // Every difference: its name, and what to do.
 
-import type { Difference } from "./comparison.ts";
+import type { Comparison, Difference } from "./comparison.ts";
 
 export const DIFFERENCES: Readonly<Record<Difference, { name: string; next: string }>> = {
   charged_twice: {
@@ -49,6 +49,6 @@ export const SUMS_DIFFER =
   "The payments under findings make up the difference. If there are none, a payment was counted on one side alone: compare the days before and after, and ask Stripe's support with the report.";
 
 /** Whether an operator has to act on it. */
-export function needsAction(kind: Difference): boolean {
-  return kind !== "advanced";
+export function needsAction(kind: Comparison["kind"] | Difference): boolean {
+  return kind !== "agree" && kind !== "nothing" && kind !== "advanced";
 }
