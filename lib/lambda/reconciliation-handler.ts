@@ -6,8 +6,10 @@ import type { Reports } from "../reconcile/checkpoint.ts";
 import { needsAction, SUMS_DIFFER } from "../reconcile/differences.ts";
 import { differingSums } from "../reconcile/money.ts";
 import { reportName, reportOf, shownFinding } from "../reconcile/report.ts";
-import { inSmallerSlices, isDone, newRun, nextSlice } from "../reconcile/run.ts";
-import type { Books, Run, Slice } from "../reconcile/run.ts";
+import { inSmallerSlices, isDone, newRun } from "../reconcile/run.ts";
+import type { Books, Run } from "../reconcile/run.ts";
+import { nextSlice } from "../reconcile/slice.ts";
+import type { Slice } from "../reconcile/slice.ts";
 import { count, embedMetrics } from "./emf.ts";
 import type { LogLine, Metric } from "./emf.ts";
 
