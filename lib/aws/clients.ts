@@ -67,6 +67,16 @@ export function createEventBridge(settings: AwsSettings): EventBridgeClient {
   return keepSigner(new EventBridgeClient(configuration(settings)));
 }
 
+/** With the SDK's own handler: S3's bodies are streams. */
 export function createS3(settings: AwsSettings): S3Client {
-  return new S3Client(configuration(settings));
+  const requestTimeout = Math.ceil(settings.callTimeoutMs / 3);
+  return new S3Client({
+    ...configuration(settings),
+    requestHandler: {
+      connectionTimeout: requestTimeout,
+      requestTimeout,
+      throwOnRequestTimeout: true,
+      ...(settings.httpsAgent && { httpsAgent: settings.httpsAgent }),
+    },
+  });
 }
