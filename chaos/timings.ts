@@ -1,5 +1,6 @@
 // Minutes in AWS are seconds here, and every rule of lib/timing/ still holds: a run by other
 // rules than the deployed ones shows nothing.
+import type { Latency } from "../lib/timing/latency.ts";
 import { DEFAULT_TIMINGS, violations } from "../lib/timing/payments.ts";
 import type { Timings } from "../lib/timing/payments.ts";
 import { timingVariables } from "../lib/timing/variables.ts";
@@ -76,6 +77,22 @@ export const SOAK: Timings = {
   outageMs: 5_000,
   apiRequestsPerSecond: 50,
 };
+
+/** As deployed: a load is no question of seconds instead of minutes. */
+export function loadTimings(
+  plan: { batchSize: number; concurrency: number },
+  latency: Latency,
+): Timings {
+  return {
+    ...DEFAULT_TIMINGS,
+    batchSize: plan.batchSize,
+    eventSourceConcurrency: plan.concurrency,
+    reservedConcurrency: plan.concurrency,
+    apiRequestsPerSecond: 100_000, // the local Stripe has no limit
+    apiLatencyMs: latency.medianMs,
+    apiLatencyP99Ms: latency.p99Ms,
+  };
+}
 
 /** @throws Error when the timings break a rule */
 export function workerSettings(timings: Timings): WorkerSettings {

@@ -46,7 +46,7 @@ export async function placeOrder(harness: Harness): Promise<PlannedFault[]> {
   );
   const door = functionNamed("payment-api").faults;
   const late = door?.add({ method: "POST" }, { kind: "delayAfter", ms: 3 * CLIENT_MS });
-  const attempts = await order(ORDER, {}, CLIENT_MS);
+  const { attempts } = await order(ORDER, {}, CLIENT_MS);
   const published = () => stack.bus.bus.published().map(({ detail }) => detail as { id: string });
   return [
     {

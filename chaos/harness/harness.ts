@@ -20,6 +20,7 @@ import { messageBody } from "../../scripts/message-body.ts";
 import type { Operation, Shape } from "../../scripts/message-body.ts";
 import { workerSettings } from "../timings.ts";
 import { payOverHttp } from "./client.ts";
+import type { Answer } from "./client.ts";
 import { followDeliveries } from "./deliveries.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { collectEvidence } from "./evidence.ts";
@@ -43,8 +44,8 @@ export type Harness = {
   sent: () => number;
   /** Sends this very body; returns SQS's id of the message. */
   send: (message: Sent) => Promise<string>;
-  /** Pays by the payment API, as a client that gives up after `timeoutMs`; returns its attempts. */
-  order: (id: string, changes?: Partial<Operation>, timeoutMs?: number) => Promise<number>;
+  /** Pays by the payment API, as a client that gives up on an answer after `timeoutMs`. */
+  order: (id: string, changes?: Partial<Operation>, timeoutMs?: number) => Promise<Answer>;
   functionNamed: (name: string) => HostedFunction;
   /** How many environments of a function were killed with an event. */
   killsOf: (name: string) => number;
@@ -122,7 +123,7 @@ export async function openHarness(
       const url = functionNamed("payment-api").url ?? "";
       const answer = await payOverHttp(url, id, asked, { timeoutMs, attempts: 20 });
       if (answer.accepted) accepted.push(id);
-      return answer.attempts;
+      return answer;
     },
     functionNamed,
     killsOf: (name) => kills.get(name) ?? 0,

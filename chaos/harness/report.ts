@@ -1,9 +1,11 @@
-// What the demo, the crash matrix and the soak print alike.
+// What the demo, the crash matrix, the soak and the load print alike.
 import { styleText } from "node:util";
 
 import { table } from "../../cli/terminal/table.ts";
+import type { Stack } from "../../local/stack.ts";
 import type { PlannedFault } from "./harness.ts";
 import type { Verdict } from "./verdict.ts";
+import { pause } from "./wait.ts";
 
 /** Of faults that happen to a message of their own, one that never happened is red. */
 export function faultTable(faults: readonly PlannedFault[]): string {
@@ -33,4 +35,31 @@ export function endTable({ rows }: Verdict): string {
 export function lastLine(counts: Record<string, number>, kept: boolean): string {
   const line = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
   return styleText(kept ? "green" : "red", line.join(", "));
+}
+
+/**
+ * Writes a line on how it goes every five seconds, until the returned function has resolved.
+ *
+ * @param line gets how many messages are in the queue and in the dead-letter queue
+ */
+export function reportNowAndThen(
+  { queue, queues }: Stack,
+  write: (line: string) => void,
+  line: (waiting: number, dead: number) => string,
+): () => Promise<void> {
+  const done = new AbortController();
+  const startedAt = performance.now();
+  const run = async (): Promise<void> => {
+    while (await pause(5_000, done.signal)) {
+      const { visible, inFlight, delayed } = await queue.depth(queues.queueUrl);
+      const dead = await queue.depth(queues.dlqUrl);
+      const seconds = Math.round((performance.now() - startedAt) / 1_000);
+      write(`${seconds} s  ${line(visible + inFlight + delayed, dead.visible)}`);
+    }
+  };
+  const reporting = run();
+  return async () => {
+    done.abort();
+    await reporting;
+  };
 }

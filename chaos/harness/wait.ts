@@ -1,6 +1,8 @@
 // Waiting for a condition, and for time to pass.
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Stack } from "../../local/stack.ts";
+
 /** Resolves with true once `condition` holds, with false when it does not within `timeoutMs`. */
 export async function until(
   timeoutMs: number,
@@ -22,4 +24,15 @@ export async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+const DRAINED_MS = 300_000;
+
+/** Resolves when no queue holds a message and nothing runs, after five minutes, or as soon as `signal` aborts. */
+export async function drained(stack: Stack, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const over = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  await Promise.race([stack.drained(DRAINED_MS).catch(() => {}), over]);
 }

@@ -1,10 +1,11 @@
-import type { Stack } from "../../local/stack.ts";
 // A soak: producers send for a while and everything goes wrong meanwhile; then it is quiet, and every
 // message must come to its end.
+import type { Stack } from "../../local/stack.ts";
 import { openHarness } from "../harness/harness.ts";
 import type { Harness, PlannedFault } from "../harness/harness.ts";
+import { reportNowAndThen } from "../harness/report.ts";
 import type { Sent, Verdict } from "../harness/verdict.ts";
-import { pause } from "../harness/wait.ts";
+import { drained, pause } from "../harness/wait.ts";
 import { SOAK } from "../timings.ts";
 import { startBank } from "./bank.ts";
 import type { Bank } from "./bank.ts";
@@ -23,7 +24,6 @@ type SoakResult = {
 // Enough for the pollers, and not so much that a message is old when its turn comes.
 const VISIBLE = 40;
 const REDRIVE_EVERY_MS = 30_000;
-const DRAINED_MS = 300_000;
 const STRIPE_FORGETS_MS = 25 * 60 * 60 * 1_000;
 
 /**
@@ -43,21 +43,13 @@ export async function soak(options: {
   const { stack, deliveries, killsOf } = harness;
   const kills = (): number => stack.functions.reduce((total, { name }) => total + killsOf(name), 0);
   const during = AbortSignal.any([interrupted, AbortSignal.timeout(options.ms)]);
-  const done = new AbortController();
-  const startedAt = performance.now();
   let phase = `everything goes wrong for ${options.ms / 1_000} s`;
-
-  const report = async (): Promise<void> => {
-    while (await pause(5_000, done.signal)) {
-      const { visible, inFlight, delayed } = await stack.queue.depth(stack.queues.queueUrl);
-      const dead = await stack.queue.depth(stack.queues.dlqUrl);
-      const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      options.report(
-        `${seconds} s  ${phase}: ${harness.sent()} sent, ${visible + inFlight + delayed} in the queue, ${dead.visible} in the dead-letter queue, ${kills()} kills`,
-      );
-    }
-  };
-  const reporting = report();
+  const reported = reportNowAndThen(
+    stack,
+    options.report,
+    (waiting, dead) =>
+      `${phase}: ${harness.sent()} sent, ${waiting} in the queue, ${dead} in the dead-letter queue, ${kills()} kills`,
+  );
   try {
     const single = armSingleFaults(stack, chance);
     const outages = startOutages(stack, chance, during);
@@ -84,8 +76,7 @@ export async function soak(options: {
       faults: [...single, ...outages.planned, frozen],
     };
   } finally {
-    done.abort();
-    await reporting;
+    await reported();
     await stack.stop();
   }
 }
@@ -129,15 +120,12 @@ async function redriveNowAndThen(harness: Harness, signal: AbortSignal): Promise
  */
 async function drain(harness: Harness, bank: Bank, interrupted: AbortSignal): Promise<void> {
   const { stack, advanceServers } = harness;
-  const isOver = new Promise<void>((resolve) => {
-    interrupted.addEventListener("abort", () => resolve());
-  });
-  const drained = async (): Promise<void> => {
-    await Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
+  const quiet = async (): Promise<void> => {
+    await drained(stack, interrupted);
     bank.decideAll();
-    await Promise.race([stack.drained(DRAINED_MS).catch(() => {}), isOver]);
+    await drained(stack, interrupted);
   };
-  await drained();
+  await quiet();
   const forget = (): void => {
     advanceServers(STRIPE_FORGETS_MS);
     // The functions' clocks are not moved: Stripe's events must be signed by those.
@@ -148,6 +136,6 @@ async function drain(harness: Harness, bank: Bank, interrupted: AbortSignal): Pr
     if (interrupted.aborted) return;
     step();
     await redriveAll(harness);
-    await drained();
+    await quiet();
   }
 }

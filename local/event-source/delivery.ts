@@ -40,7 +40,8 @@ export function createDelivery({
       return;
     }
     backoff.succeeded();
-    publish({ type: "responded", ...about, messageIds, failures: answer.failed });
+    const memory = result.ok ? result.memory : undefined;
+    publish({ type: "responded", ...about, messageIds, failures: answer.failed, memory });
     const done = batch.filter((message) => !answer.failed.includes(message.MessageId ?? ""));
     for (const { deleted, problem } of await queue.remove(done)) {
       if (deleted.length > 0) publish({ type: "deleted", ...about, messageIds: deleted });

@@ -1,5 +1,5 @@
 // What an event source publishes of the batches that it delivers. Message ids here are SQS's.
-import type { FailureReason } from "../function-host/invocation.ts";
+import type { FailureReason, Memory } from "../function-host/invocation.ts";
 
 export type DeliveredMessage = {
   messageId: string;
@@ -22,7 +22,13 @@ export type SourceEvent = { function: string } & (
   /** These changes of a stream are given up. */
   | { type: "given up"; count: number }
   /** `failures` are the ids that the function answered with; the others are deleted next. */
-  | { type: "responded"; requestId: string; messageIds: string[]; failures: string[] }
+  | {
+      type: "responded";
+      requestId: string;
+      messageIds: string[];
+      failures: string[];
+      memory?: Memory | undefined;
+    }
   | {
       /** Nothing of the batch is deleted; each message keeps the visibility timeout that it has. */
       type: "failed";

@@ -121,7 +121,7 @@ export function startEnvironment(
     const report = await limit(invocation.promise, settings.timeoutMs, requestId, "Task");
     if (report === "exited") return ended();
     return report.type === "response"
-      ? { ok: true, requestId, payload: report.payload }
+      ? { ok: true, requestId, payload: report.payload, memory: report.memory }
       : {
           ok: false,
           requestId,

@@ -12,8 +12,11 @@ export type Order = {
 
 /** How the runtime answers an order. */
 export type Answer =
-  | { type: "response"; payload: string }
+  | { type: "response"; payload: string; memory: Memory }
   | { type: "error"; errorType: string; errorMessage: string };
+
+/** What its process holds once an invocation is over. */
+export type Memory = { heapBytes: number; rssBytes: number };
 
 /** What the runtime in the child reports to the parent. */
 export type Report =
@@ -27,7 +30,7 @@ export type FailureReason = "error" | "timeout" | "crash" | "throttle";
 export type Failure = { reason: FailureReason; errorType: string; errorMessage: string };
 
 export type InvocationResult =
-  | { ok: true; requestId: string; payload: string }
+  | { ok: true; requestId: string; payload: string; memory?: Memory }
   | ({ ok: false; requestId: string } & Failure);
 
 export type LogLine = { stream: "stdout" | "stderr"; line: string };

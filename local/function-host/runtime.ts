@@ -85,7 +85,9 @@ async function run(handler: Handler, order: Order): Promise<Answer> {
   try {
     const response = await handler(JSON.parse(order.payload), context);
     // JSON has no undefined: the runtime sends null in its place.
-    return { type: "response", payload: JSON.stringify(response) ?? "null" };
+    const { heapUsed: heapBytes, rss: rssBytes } = process.memoryUsage();
+    const memory = { heapBytes, rssBytes };
+    return { type: "response", payload: JSON.stringify(response) ?? "null", memory };
   } catch (error) {
     const { errorType, errorMessage } = describe(error);
     logError(errorType, error);

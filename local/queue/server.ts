@@ -60,7 +60,10 @@ const FAUXQS_HOST = /http:\/\/sqs\.[a-z0-9-]+\.localhost(:\d+)?/g;
 export async function startQueue(
   options: Listening & { publish?: (event: QueueEvent) => void } = {},
 ): Promise<QueueServer> {
-  const publish = (event: QueueEvent): void => options.publish?.(event);
+  const publish = (event: QueueEvent): void => {
+    if (event.type === "message deleted") origins.delete(event.messageId);
+    options.publish?.(event);
+  };
   const fauxqs = createFauxqs(publish);
   const receipts = createReceipts(fauxqs);
   // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.

@@ -1,0 +1,114 @@
+// npm run load: how many payments a slot makes while charges take their time, and how long each takes.
+import { flag, integer, number, readArguments } from "../cli/terminal/arguments.ts";
+import { interruptSignal, runCommand, UsageError } from "../cli/terminal/command.ts";
+import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
+import { build } from "../scripts/build.ts";
+import { planFor } from "../scripts/capacity/plan.ts";
+import { lastLine } from "./harness/report.ts";
+import { isKept } from "./harness/verdict.ts";
+import { load } from "./load/load.ts";
+import { judge, loadTable, memoryTable, ordersTable } from "./load/report.ts";
+
+const MS = { min: 1, max: 20_000 };
+
+const COMMAND = {
+  name: "load",
+  usage: "npm run load -- [options]",
+  about: `
+The whole local system under load, while every charge takes its time at Stripe. For half of the
+time the queue is never empty: what the slots (concurrent executions of the worker) make then, and
+what they would make if a batch took no longer than its slowest charge. Then payments come by chance
+at four fifths of that: how long each takes from sent to its outcome. 1 % of the messages come twice.
+The built bundles in their own processes, on this machine only, with the deployed timings.`,
+  options: {
+    rate: number("N", "payments per second that the slots are for, as npm run capacity plans", {
+      min: 0.1,
+      max: 1_000,
+      fallback: 15,
+    }),
+    minutes: number("N", "how long payments come", { min: 0.01, max: 1_440, fallback: 4 }),
+    payments: integer("N", "full load until so many are done, in place of minutes", {
+      min: 100,
+      max: 10_000_000,
+    }),
+    latency: number("MS", "ms that half of the charges take at most", {
+      ...MS,
+      fallback: DEFAULT_TIMINGS.apiLatencyMs,
+    }),
+    p99: number("MS", "ms that 99 % of the charges take at most", {
+      ...MS,
+      fallback: DEFAULT_TIMINGS.apiLatencyP99Ms,
+    }),
+    door: flag(
+      "orders through the payment API, at four fifths of the rate, until they are shipped",
+    ),
+    seed: integer("S", "repeats another run's latencies", {
+      min: 0,
+      max: 2 ** 32 - 1,
+      fallback: 1,
+    }),
+  },
+  notes: `
+Figures count only while this machine is no bottleneck; the last column of the table says so: how
+busy the one thread of all servers was, how late its timers were, and what the processors had left.
+Ctrl-C ends it at once, with what there is so far. Exit status 0 when every payment was charged once
+and has its outcome, a slot made 90 % of what the charges allow, and no worker holds more memory at
+the end; 1 when not.`,
+};
+
+await runCommand(async () => {
+  const { values } = readArguments(COMMAND);
+  const { rate, latency: medianMs, p99: p99Ms, payments, door, seed } = values;
+  if (p99Ms < medianMs) {
+    throw new UsageError(`--p99 (${p99Ms}) must not be below --latency, the median (${medianMs}).`);
+  }
+  if (door && payments !== undefined)
+    throw new UsageError("--door takes --minutes, not --payments.");
+  const interrupted = interruptSignal();
+  await build();
+  const latency = { medianMs, p99Ms };
+  const plan = planFor({
+    rate,
+    latency,
+    // As much as the default is for 15 per second.
+    stripePerSecond: Math.max(25, 2 * rate),
+    duplicates: 0.01,
+    retries: 0.01,
+    windowMs: 0,
+  });
+  console.log(
+    `${plan.concurrency} slots with batches of ${plan.batchSize}; charges take ${medianMs} ms in the median and ${p99Ms} ms at the 99th percentile. Seed ${seed}.`,
+  );
+  const result = await load({
+    plan,
+    latency,
+    ms: values.minutes * 60_000,
+    payments,
+    ordersPerSecond: door ? 0.8 * rate : undefined,
+    seed,
+    interrupted,
+    report: console.log,
+  });
+  const { verdict, orders, memory } = result;
+  const { aborted } = interrupted;
+  console.log(`\n${loadTable(result)}\n\n${memoryTable(memory)}\n`);
+  if (orders) console.log(`${ordersTable(orders, verdict)}\n`);
+  for (const sentence of [...verdict.wrong, ...(aborted ? [] : verdict.missing)]) {
+    console.log(sentence);
+  }
+  if (aborted) console.log(`Interrupted: ${verdict.open.length} not at their end.`);
+  const problems = aborted ? [] : judge(result);
+  for (const sentence of problems) console.log(sentence);
+  const kept = isKept(verdict, aborted);
+  const counts = {
+    messages: verdict.rows.length,
+    repeats: result.repeats,
+    deliveries: result.deliveries,
+    charges: verdict.charges,
+    doubled: verdict.doubled,
+    lost: verdict.lost.length,
+  };
+  console.log(lastLine(counts, kept));
+  if (!kept || problems.length > 0) process.exitCode = 1;
+  else if (aborted) process.exitCode = 130;
+});
