@@ -7,7 +7,7 @@ import { planFor } from "../scripts/capacity/plan.ts";
 import { lastLine } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { load } from "./load/load.ts";
-import { judge, loadTable, memoryTable, ordersTable } from "./load/report.ts";
+import { problemsOf, loadTable, memoryTable, ordersTable, simulatedLine } from "./load/report.ts";
 
 const MS = { min: 1, max: 20_000 };
 
@@ -67,15 +67,15 @@ await runCommand(async () => {
   const interrupted = interruptSignal();
   await build();
   const latency = { medianMs, p99Ms };
-  const plan = planFor({
+  const wanted = {
     rate,
     latency,
-    // As much as the default is for 15 per second.
-    stripePerSecond: Math.max(25, 2 * rate),
+    stripePerSecond: Math.max(25, 2 * rate), // for 15 per second, what Stripe allows
     duplicates: 0.01,
     retries: 0.01,
     windowMs: 0,
-  });
+  };
+  const plan = planFor(wanted);
   console.log(
     `${plan.concurrency} slots with batches of ${plan.batchSize}; charges take ${medianMs} ms in the median and ${p99Ms} ms at the 99th percentile. Seed ${seed}.`,
   );
@@ -91,13 +91,14 @@ await runCommand(async () => {
   });
   const { verdict, orders, memory } = result;
   const { aborted } = interrupted;
-  console.log(`\n${loadTable(result)}\n\n${memoryTable(memory)}\n`);
+  console.log(`\n${[loadTable(result), ...simulatedLine(result, plan, wanted)].join("\n")}\n`);
+  console.log(`${memoryTable(memory)}\n`);
   if (orders) console.log(`${ordersTable(orders, verdict)}\n`);
   for (const sentence of [...verdict.wrong, ...(aborted ? [] : verdict.missing)]) {
     console.log(sentence);
   }
   if (aborted) console.log(`Interrupted: ${verdict.open.length} not at their end.`);
-  const problems = aborted ? [] : judge(result);
+  const problems = aborted ? [] : problemsOf(result);
   for (const sentence of problems) console.log(sentence);
   const kept = isKept(verdict, aborted);
   const counts = {

@@ -8,6 +8,8 @@ import { percentiles } from "./meter.ts";
 type Held = { heap: number; rss: number };
 
 export type Grown = {
+  /** How many there were in all. */
+  payments: number;
   /** In the second fifth of the payments, once everything has run; and in the last one. */
   early: Held;
   late: Held;
@@ -70,7 +72,7 @@ function grownBy(samples: readonly Sample[], processes: number): Grown | undefin
   const [early, late] = [held(between(0.2, 0.4)), held(between(0.8, 1))];
   if (!early || !late) return undefined;
   const bytesPerPayment = ((late.heap - early.heap) * processes) / (0.6 * all);
-  return { early, late, bytesPerPayment };
+  return { payments: all, early, late, bytesPerPayment };
 }
 
 function held(samples: readonly Sample[]): Held | undefined {

@@ -113,9 +113,11 @@ export function percentiles(values: readonly number[]): { p50: number; p99: numb
   return { p50: at(0.5), p99: at(0.99) };
 }
 
+const TIMER_MS = 10;
+
 function watchMachine(): () => Machine {
   const before = performance.eventLoopUtilization();
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: TIMER_MS });
   delay.enable();
   const processors = times();
   return () => {
@@ -123,7 +125,7 @@ function watchMachine(): () => Machine {
     const now = times();
     return {
       serversBusy: performance.eventLoopUtilization(before).utilization,
-      delayMs: delay.percentile(99) / 1e6,
+      delayMs: Math.max(0, delay.percentile(99) / 1e6 - TIMER_MS),
       idle: (now.idle - processors.idle) / (now.all - processors.all),
     };
   };

@@ -1,5 +1,9 @@
 // What a load prints, and what it must show.
 import { table } from "../../cli/terminal/table.ts";
+import { arrivals, simulatePlan } from "../../scripts/capacity/compare.ts";
+import { FULL_CPU_MB } from "../../scripts/capacity/plan.ts";
+import type { Load, Plan } from "../../scripts/capacity/plan.ts";
+import { seededRandom } from "../../simulation/search/random.ts";
 import type { Verdict } from "../harness/verdict.ts";
 import type { LoadResult } from "./load.ts";
 import type { Grown, Memory } from "./memory.ts";
@@ -54,6 +58,18 @@ function row(what: string, measured: Measured, isFull: boolean): string[] {
   ];
 }
 
+/** What the simulated queue says of the same rate, on a whole processor. */
+export function simulatedLine({ steady, orders }: LoadResult, plan: Plan, load: Load): string[] {
+  if (!steady || orders) return [];
+  const random = seededRandom(1);
+  const times = arrivals(steady.rate, 10_000, random);
+  const settings = { ...plan, memoryMb: FULL_CPU_MB };
+  const { waitMs } = simulatePlan(load, settings, times, random);
+  return [
+    `Simulated at ${steady.rate.toFixed(1)}/s: ${seconds(waitMs.median)} in the median, ${seconds(waitMs.p99)} at the 99th percentile.`,
+  ];
+}
+
 function describe(machine: Machine): string {
   const { serversBusy, delayMs, idle } = machine;
   return `${isBottleneck(machine) ? "BOTTLENECK: " : ""}servers ${percent(serversBusy)} busy, timers ${delayMs.toFixed(0)} ms late, ${percent(idle)} idle`;
@@ -74,8 +90,8 @@ export function memoryTable({ worker, servers }: Memory): string {
   );
 }
 
-function memoryRow({ early, late, bytesPerPayment }: Grown): string[] {
-  const perPayment = `${bytesPerPayment.toFixed(0)} bytes`;
+function memoryRow({ early, late, bytesPerPayment, payments }: Grown): string[] {
+  const perPayment = payments < MANY ? "too few" : `${bytesPerPayment.toFixed(0)} bytes`;
   return [mb(early.heap), mb(late.heap), perPayment, mb(early.rss), mb(late.rss)];
 }
 
@@ -88,9 +104,10 @@ export function ordersTable(orders: Orders, verdict: Verdict): string {
 }
 
 /** What a run that was not interrupted fails by, beside the guarantee; a sentence each. */
-export function judge({ full, orders, memory, verdict }: LoadResult): string[] {
+export function problemsOf({ full, steady, orders, memory, verdict }: LoadResult): string[] {
   const problems: string[] = [];
-  if (full && full.perSlot < SHARE * full.allowedPerSlot) {
+  // A run to see memory is as fast as this machine.
+  if (full && steady && full.perSlot < SHARE * full.allowedPerSlot) {
     problems.push(
       isBottleneck(full.machine)
         ? "This machine was the bottleneck: take a lower --rate, or a quiet machine."
@@ -104,7 +121,7 @@ export function judge({ full, orders, memory, verdict }: LoadResult): string[] {
     problems.push("Orders, 202s, charges and shipments are not equally many.");
   }
   const { worker } = memory;
-  if (worker && verdict.rows.length >= MANY && worker.bytesPerPayment > LEAK_BYTES) {
+  if (worker && worker.payments >= MANY && worker.bytesPerPayment > LEAK_BYTES) {
     problems.push(`A worker keeps ${worker.bytesPerPayment.toFixed(0)} bytes of each payment.`);
   }
   return problems;

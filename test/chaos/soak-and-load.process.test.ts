@@ -1,0 +1,81 @@
+// How `npm run soak` and `npm run load` behave: a short part of each, cut off by Ctrl-C.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { expect, onTestFinished, test } from "vitest";
+
+import { COMMAND_ENV } from "../support/command.ts";
+
+const CHAOS = join(import.meta.dirname, "..", "..", "chaos");
+
+function start(command: string, ...args: string[]) {
+  const child = spawn(process.execPath, [join(CHAOS, `${command}.ts`), ...args], {
+    env: { ...COMMAND_ENV, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "close");
+  });
+  const stdout = text(child.stdout);
+  const stderr = text(child.stderr);
+  const finished = once(child, "close").then(async ([code]) => ({
+    code: code as number,
+    stdout: await stdout,
+    stderr: await stderr,
+  }));
+  return { child, finished };
+}
+
+test.each([
+  {
+    command: "soak",
+    args: ["--minutes", "10", "--seed", "7"],
+    first: "Seed 7: for the same chances again, add --seed 7.",
+    progress: / [1-9]\d* kills$/m,
+    last: /^\d+ messages, \d+ deliveries, [1-9]\d* kills, \d+ charges, 0 doubled, 0 lost$/,
+  },
+  {
+    command: "load",
+    args: ["--latency", "20", "--p99", "60"],
+    first: "slots with batches of",
+    progress: / [1-9]\d* payments done/,
+    last: /^\d+ messages, \d+ repeats, \d+ deliveries, [1-9]\d* charges, 0 doubled, 0 lost$/,
+  },
+])(
+  "Ctrl-C in the middle of a $command: nothing doubled or lost, and the last line so far",
+  async ({ command, args, first, progress, last }) => {
+    const { child, finished } = start(command, ...args);
+    // Its first report comes after five seconds.
+    await new Promise<void>((resolve) => {
+      child.stdout.on("data", (chunk: Buffer) => {
+        if (progress.test(chunk.toString())) resolve();
+      });
+    });
+
+    child.kill("SIGINT");
+    const { code, stdout, stderr } = await finished;
+
+    expect(stdout.trim().split("\n").at(-1)).toMatch(last);
+    expect(stdout).toContain(first);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+  },
+);
+
+test.each<[string, string, string[], string]>([
+  ["no number of minutes", "soak", ["--minutes", "soon"], "--minutes must be a number from 0.01"],
+  ["no time at all", "soak", ["--minutes", "0"], "--minutes must be a number from 0.01 to 1440"],
+  ["a seed that is no integer", "soak", ["--seed", "1.5"], "--seed must be an integer from 0"],
+  ["an option that does not exist", "soak", ["--hours", "1"], "'--hours'"],
+  ["a word", "soak", ["fast"], '"fast" is not an option of soak'],
+  ["a p99 below the median", "load", ["--p99", "499"], "--p99 (499) must not be below --latency"],
+  ["a count of orders", "load", ["--door", "--payments", "100"], "--door takes --minutes"],
+])("%s is an error with the next step, and exit status 2", async (_, command, args, sentence) => {
+  const { code, stdout, stderr } = await start(command, ...args).finished;
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(sentence);
+});
