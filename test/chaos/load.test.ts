@@ -15,7 +15,7 @@ function stackAlone() {
   return {
     stack: { feed, worker: { name: "payment-worker" } } as unknown as Stack,
     /** A batch of these payments, each with its outcome. */
-    batch(ids: string[], heapBytes = 0, pid = 1): void {
+    batch: (ids: string[], heapBytes = 0, pid = 1): void => {
       batches += 1;
       const requestId = `request-${batches}`;
       const messages = ids.map((id) => ({
