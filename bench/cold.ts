@@ -26,13 +26,14 @@ const CASES: readonly Case[] = [
 ];
 const UNTHROTTLED: readonly Case[] = [{ mb: WHOLE_CPU_MB, batch: BATCH, variants: VARIANTS }];
 
-type Samples = {
-  readyMs: number[];
+type Sample = {
+  readyMs: number;
   /** From the start of the process to the end of the first batch. */
-  finishedMs: number[];
-  cpuMs: number[];
+  finishedMs: number;
+  initCpuMs: number;
+  batchCpuMs: number;
 };
-type Measured = Case & { samples: Partial<Record<Variant, Samples>> };
+type Measured = Case & { samples: Partial<Record<Variant, Sample[]>> };
 
 export async function measureCold(bench: Bench): Promise<Section> {
   const cases = (bench.throttle ? CASES : UNTHROTTLED).map((one): Measured => ({
@@ -45,11 +46,7 @@ export async function measureCold(bench: Bench): Promise<Section> {
   for (let round = 0; round < COLD_ROUNDS; round++) {
     for (const one of cases) {
       await takeTurns(round, one.variants, async (variant) => {
-        const seen = (one.samples[variant] ??= { readyMs: [], finishedMs: [], cpuMs: [] });
-        const { readyMs, finishedMs, cpuMs } = await start(bench, variant, one);
-        seen.readyMs.push(readyMs);
-        seen.finishedMs.push(finishedMs);
-        seen.cpuMs.push(cpuMs);
+        (one.samples[variant] ??= []).push(await start(bench, variant, one));
         progress.advance();
       });
     }
@@ -58,18 +55,23 @@ export async function measureCold(bench: Bench): Promise<Section> {
   return { comparisons: comparisonsOf(cases), figures: cases.flatMap(figuresOf) };
 }
 
-async function start({ servers, bundles, throttle }: Bench, variant: Variant, { mb, batch }: Case) {
+async function start(
+  { servers, bundles, throttle }: Bench,
+  variant: Variant,
+  { mb, batch }: Case,
+): Promise<Sample> {
   const env = environment(servers.addresses, mb);
   const worker = await startWorker(bundles.variants[variant].path, env);
   throttle?.apply(worker.pid, mb);
-  const { wallMs, totalCpuMs } = await worker.invoke(newBatch(batch));
+  const { readyMs, readyCpuMs: initCpuMs } = worker;
+  const { wallMs, cpuMs: batchCpuMs } = await worker.invoke(newBatch(batch));
   await worker.kill();
-  return { readyMs: worker.readyMs, finishedMs: worker.readyMs + wallMs, cpuMs: totalCpuMs };
+  return { readyMs, finishedMs: readyMs + wallMs, initCpuMs, batchCpuMs };
 }
 
 function comparisonsOf(cases: readonly Measured[]): Comparison[] {
   const beside = (
-    [mb, what]: readonly [number, keyof Samples],
+    [mb, what]: readonly [number, keyof Sample],
     other: Variant,
     target?: number,
   ): Comparison[] => {
@@ -77,7 +79,7 @@ function comparisonsOf(cases: readonly Measured[]): Comparison[] {
     const { worker, [other]: others } = samples;
     if (!worker || !others) return [];
     const figure = `${what === "readyMs" ? "ready" : "first batch finished"}, ${mb} MB, × ${other}`;
-    return [ratio(figure, ratioOf(worker[what], others[what]), target)];
+    return [ratio(figure, ratioOf(valuesOf(worker, what), valuesOf(others, what)), target)];
   };
   const finished = [MEMORY_MB, "finishedMs"] as const;
   const finishedAt256 = [256, "finishedMs"] as const;
@@ -95,16 +97,23 @@ function comparisonsOf(cases: readonly Measured[]): Comparison[] {
 }
 
 function figuresOf({ mb, batch, samples }: Measured): Figure[] {
-  const row = (figure: string, what: keyof Samples) => ({
+  const row = (figure: string, what: keyof Sample) => ({
     figure: `${figure}, ${mb} MB, ms`,
     seen: Object.fromEntries(
-      Object.entries(samples).map(([variant, seen]) => [variant, withInterval(meanOf(seen[what]))]),
+      Object.entries(samples).map(([variant, seen]) => [
+        variant,
+        withInterval(meanOf(valuesOf(seen, what))),
+      ]),
     ),
   });
   if (batch === 1) return [row("ready + first batch of one", "finishedMs")];
   return [
     row("ready", "readyMs"),
     row("ready + first batch of ten", "finishedMs"),
-    ...(mb === MEMORY_MB ? [row("CPU of both", "cpuMs")] : []),
+    row("CPU of init", "initCpuMs"),
+    row("CPU of the batch", "batchCpuMs"),
   ];
 }
+
+const valuesOf = (samples: readonly Sample[], what: keyof Sample) =>
+  samples.map((sample) => sample[what]);

@@ -18,12 +18,12 @@ export const AT_ONCE: Latency = { table: 0, stripe: 0 };
 export const REAL: Latency = { table: 4, stripe: 150 };
 
 /** Starts for each figure. */
-export const COLD_ROUNDS = 7;
+export const COLD_ROUNDS = 6;
 /** Processes for each figure. */
 export const WARM_ROUNDS = 5;
 /** Batches of a process that count, after those by which the compiler has little left to do. */
 export const BATCHES = 20;
-export const WARM_UP = 150;
+export const WARM_UP = 120;
 
 /** As long as the one of a function's role: it is sent and signed with each request to AWS. */
 const SESSION_TOKEN = "IQoJb3JpZ2luX2VjE".padEnd(1_000, "kqTd4Zs9/b+7XwLm");

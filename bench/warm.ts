@@ -36,7 +36,7 @@ const MEASURED: readonly (readonly [name: string, variant: Variant])[] = [
 ];
 
 export async function measureWarm(bench: Bench): Promise<Section> {
-  const progress = startProgress("warm batches", WARM_ROUNDS * (WARM_UP + 1));
+  const progress = startProgress("warm batches", WARM_ROUNDS * MEASURED.length * WARM_UP);
   const samples = MEASURED.map(([name]): Samples => ({ name, cpuMs: [], peakMb: [] }));
   for (let round = 0; round < WARM_ROUNDS; round++) {
     const measured = await runRound(bench, () => progress.advance());
@@ -57,13 +57,16 @@ async function runRound({ servers, bundles }: Bench, advance: () => void): Promi
     workers.push(await startWorker(bundles.variants[variant].path, env));
   }
   await servers.setLatency(AT_ONCE);
-  for (let i = 0; i < WARM_UP; i++) {
-    await Promise.all(workers.map((worker) => worker.invoke(newBatch(BATCH))));
-    advance();
-  }
+  await Promise.all(
+    workers.map(async (worker) => {
+      for (let i = 0; i < WARM_UP; i++) {
+        await worker.invoke(newBatch(BATCH));
+        advance();
+      }
+    }),
+  );
   await servers.setLatency(REAL);
   const samples = await Promise.all(workers.map(measure));
-  advance();
   await Promise.all(workers.map((worker) => worker.kill()));
   return samples;
 }

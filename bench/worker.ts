@@ -4,16 +4,10 @@ import { fork } from "node:child_process";
 
 import type { SQSEvent } from "aws-lambda";
 
-export type Batch = {
-  wallMs: number;
-  cpuMs: number;
-  /** Since the process started. */
-  totalCpuMs: number;
-  peakMb: number;
-};
+export type Batch = { wallMs: number; cpuMs: number; peakMb: number };
 
 type Report =
-  | { kind: "ready"; readyMs: number }
+  | { kind: "ready"; readyMs: number; readyCpuMs: number }
   | ({ kind: "done"; failures: unknown[] } & Batch)
   | { kind: "failed"; message: string };
 
@@ -21,6 +15,7 @@ export type Worker = {
   pid: number;
   /** From the start of the process until the bundle's handler could be called, in ms. */
   readyMs: number;
+  readyCpuMs: number;
   /** Runs one invocation. @throws Error when a message fails, the handler throws or the process ends */
   invoke(event: SQSEvent): Promise<Batch>;
   kill(): Promise<void>;
@@ -51,6 +46,7 @@ export async function startWorker(bundle: string, env: Record<string, string>): 
   return {
     pid: child.pid ?? 0,
     readyMs: ready.readyMs,
+    readyCpuMs: ready.readyCpuMs,
     async invoke(event) {
       child.send({ event, remainingMs: REMAINING_MS });
       const done = await report();
