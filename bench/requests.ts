@@ -4,7 +4,7 @@ import { newBatch } from "./events.ts";
 import { exactly } from "./report.ts";
 import type { Section } from "./report.ts";
 import type { Counts } from "./servers.ts";
-import { AT_ONCE, BATCH, environment, MEMORY_MB } from "./settings.ts";
+import { AT_ONCE, BATCH, environment, DEPLOYED_MB } from "./settings.ts";
 import type { Bench } from "./settings.ts";
 import { VARIANTS } from "./variants.ts";
 import type { Variant } from "./variants.ts";
@@ -18,7 +18,7 @@ export async function countRequests({ servers, bundles }: Bench): Promise<Sectio
   const duplicate: Counted = {};
   const connections: Counted = {};
   for (const variant of VARIANTS) {
-    const env = environment(servers.addresses, MEMORY_MB);
+    const env = environment(servers.addresses, DEPLOYED_MB);
     const worker = await startWorker(bundles.variants[variant].path, env);
     await worker.invoke(newBatch(BATCH));
     const message = newBatch(1);

@@ -13,7 +13,7 @@ export type Bench = {
 };
 
 export const BATCH = 10;
-export const MEMORY_MB = 512; // as deployed
+export const DEPLOYED_MB = 256;
 export const AT_ONCE: Latency = { table: 0, stripe: 0 };
 export const REAL: Latency = { table: 4, stripe: 150 };
 

@@ -12,7 +12,7 @@ import {
   BATCH,
   BATCHES,
   environment,
-  MEMORY_MB,
+  DEPLOYED_MB,
   REAL,
   WARM_ROUNDS,
   WARM_UP,
@@ -51,7 +51,7 @@ export async function measureWarm(bench: Bench): Promise<Section> {
 
 /** A process of each, all in the same seconds, so that what disturbs one disturbs them all. */
 async function runRound({ servers, bundles }: Bench, advance: () => void): Promise<Sample[]> {
-  const env = environment(servers.addresses, MEMORY_MB);
+  const env = environment(servers.addresses, DEPLOYED_MB);
   const workers: Worker[] = [];
   for (const [, variant] of MEASURED) {
     workers.push(await startWorker(bundles.variants[variant].path, env));
