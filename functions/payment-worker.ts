@@ -58,6 +58,7 @@ const connect = (address: URL, timeoutMs: number) =>
   connections.open(address, Math.min(environment.batchSize, 10), timeoutMs);
 
 export const warmUp = createWarmUp(
+  environment.memoryMb,
   {
     ...warmUpPayments(now()),
     compose: (stub) =>

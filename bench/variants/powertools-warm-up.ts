@@ -24,6 +24,7 @@ export function warmedUp(createClient: (httpsAgent: Agent, endpoint?: string) =>
     (timeoutMs: number) =>
       open(new URL(address), Number(process.env["BATCH_SIZE"]), timeoutMs);
   const warmUp = createWarmUp(
+    Number(process.env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]),
     {
       ...warmUpPayments(Date.now()),
       compose: ({ href }) => {

@@ -23,6 +23,7 @@ export type Environment = {
   /** Stripe's own address, or the local emulator's. */
   stripeBase: URL;
   functionName: string;
+  memoryMb: number;
   /** The most messages that come in one batch. */
   batchSize: number;
   timings: WorkerTimings;
@@ -41,6 +42,7 @@ export function readEnvironment(variables: Variables): Environment {
     ...readStripeMode(variables["STRIPE_MODE"]),
     stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
     functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker",
+    memoryMb: Number(variables["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] ?? 512),
     batchSize: readBatchSize(variables["BATCH_SIZE"] || String(DEFAULT_TIMINGS.batchSize)),
     timings: readTimings(variables),
   };
@@ -156,7 +158,7 @@ export function readFulfillmentEnvironment(variables: Variables): {
  */
 export function readReconciliationEnvironment(
   variables: Variables,
-): Omit<Environment, "queueUrl" | "batchSize"> & { reportBucket: string } {
+): Omit<Environment, "queueUrl" | "batchSize" | "memoryMb"> & { reportBucket: string } {
   return {
     recordsTable: required(variables, "RECORDS_TABLE"),
     reportBucket: required(variables, "REPORT_BUCKET"),

@@ -13,6 +13,7 @@ const REQUIRED = {
 const DEPLOYED = {
   ...REQUIRED,
   AWS_LAMBDA_FUNCTION_NAME: "shop-payment-worker",
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "1769",
   BATCH_SIZE: "7",
   STRIPE_TIMEOUT_SECONDS: "20",
   CALL_TIMEOUT_SECONDS: "3",
@@ -35,14 +36,16 @@ test("what the stack deploys is enough to start", () => {
     },
     stripeBase: new URL("https://api.stripe.com/"),
     functionName: "shop-payment-worker",
+    memoryMb: 1_769,
     batchSize: 7,
     timings: WORKER_TIMINGS,
   });
 });
 
 test("without its variables the worker runs on the defaults", () => {
-  const { batchSize, timings } = readEnvironment(REQUIRED);
+  const { batchSize, memoryMb, timings } = readEnvironment(REQUIRED);
 
+  expect(memoryMb).toBe(512);
   expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
   expect(timings).toEqual(DEFAULT_WORKER_TIMINGS);
 });

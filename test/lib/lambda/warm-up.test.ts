@@ -63,6 +63,7 @@ test("what goes wrong is a warning each, and the rest is done", async () => {
   const lines: LogLine[] = [];
   const given: number[] = [];
   const warmUp = createWarmUp(
+    512,
     firstUse(() => {
       throw new Error("no stub today");
     }),
@@ -82,6 +83,27 @@ test("what goes wrong is a warning each, and the rest is done", async () => {
     { level: "WARN", message: "the first batch will be slower: unknown" },
     { level: "WARN", message: "the first batch will be slower: no stub today" },
   ]);
+});
+
+test.each([
+  { memoryMb: 128, batches: 1 },
+  { memoryMb: 1_023, batches: 1 },
+  { memoryMb: 1_024, batches: 0 },
+])("with $memoryMb MB $batches batch is run, and every step", async ({ memoryMb, batches }) => {
+  const handler = vi.fn(acknowledgeAll);
+  const step = vi.fn(async () => {});
+  const write = vi.fn();
+
+  await createWarmUp(
+    memoryMb,
+    firstUse(() => handler),
+    [step],
+    write,
+  )();
+
+  expect(handler).toHaveBeenCalledTimes(batches);
+  expect(step).toHaveBeenCalledTimes(1);
+  expect(write).not.toHaveBeenCalled();
 });
 
 test("the stub cannot be reached from outside", async () => {
