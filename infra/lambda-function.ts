@@ -93,6 +93,10 @@ export function lambdaFunction(scope: Construct, props: FunctionProps): LambdaFu
     timeout: props.timeout,
     ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     loggingFormat: lambda.LoggingFormat.JSON,
+    // Of Lambda's own lines those of failures alone: a start and a report of each invocation, 450 bytes,
+    // would be half of the log at a few payments a second, and no command, alarm or query reads them.
+    // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html (event mapping)
+    systemLogLevelV2: lambda.SystemLogLevel.WARN,
     logGroup,
     ...props.network,
     environment: {

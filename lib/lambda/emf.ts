@@ -17,16 +17,22 @@ export function count(name: MetricName, by?: MetricDimension): Metric {
   return { name, unit: "Count", value: 1, ...(by && { by }) };
 }
 
-/** The fields that make metrics of a line, each by function. `now` is in epoch ms. */
+/**
+ * The fields that make metrics of a line, each by function. `now` is in epoch ms.
+ *
+ * One directive for all that are split alike. In a common one, CloudWatch would split the others by
+ * that field too, each a metric more that is paid for.
+ */
 export function embedMetrics(
   metrics: readonly Metric[],
   functionName: string,
   now: number,
 ): LogLine {
-  const directives = metrics.map(({ name, unit, by }) => ({
+  const alike = Object.groupBy(metrics, ({ by = "" }) => by);
+  const directives = Object.entries(alike).map(([by, group = []]) => ({
     Namespace: METRICS_NAMESPACE,
     Dimensions: [["FunctionName"], ...(by ? [["FunctionName", by]] : [])],
-    Metrics: [{ Name: name, Unit: unit }],
+    Metrics: group.map(({ name, unit }) => ({ Name: name, Unit: unit })),
   }));
   return {
     FunctionName: functionName,

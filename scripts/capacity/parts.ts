@@ -117,6 +117,6 @@ function costOf(requests: Requests): number {
     busEvents * PRICES.busMillionEvents +
     archivedGb * (PRICES.archiveGb + RECORD_LIFE_MONTHS * PRICES.archiveGbMonth) +
     http * PRICES.httpApiMillionRequests +
-    logsCost(logged, invocations)
+    logsCost(logged)
   );
 }

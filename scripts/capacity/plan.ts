@@ -35,9 +35,8 @@ export type Plan = {
 };
 
 // A test measures the first two at the worker itself.
-export const LOG_LINE_BYTES = 830; // of a delivery
+export const LOG_LINE_BYTES = 720; // of a delivery
 export const ITEM_BYTES = 365; // of a payment whose message id is a UUID
-const PLATFORM_LOG_BYTES = 450; // of an invocation: Lambda's own start and report lines
 
 const ITEM_OVERHEAD_BYTES = 100; // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 // Measured by `npm run bench` and by the local servers.
@@ -133,7 +132,7 @@ export function costsOf(
       ((ITEM_BYTES + ITEM_OVERHEAD_BYTES) / 1_000) * RECORD_LIFE_MONTHS * PRICES.dynamoDbGbMonth,
     // One request sends, receives or deletes up to ten messages; a retry sets its visibility.
     SQS: (1 + duplicates + 2 * invocations + retries) * PRICES.sqsMillionRequests,
-    Logs: logsCost(messages * LOG_LINE_BYTES, invocations),
+    Logs: logsCost(messages * LOG_LINE_BYTES),
     "Secrets Manager":
       (made.concurrency / SECRET_CACHE_SECONDS / rate) * PRICES.secretsMillionCalls,
   };
@@ -150,8 +149,8 @@ export function totalOf({ costs }: { costs: Costs }): number {
 }
 
 /** Dollars per million of what writes so many bytes in so many invocations. */
-export function logsCost(bytes: number, invocations: number): number {
-  return ((bytes + invocations * PLATFORM_LOG_BYTES) / 1_000) * PRICES.logsGb;
+export function logsCost(bytes: number): number {
+  return (bytes / 1_000) * PRICES.logsGb;
 }
 
 /**

@@ -229,9 +229,8 @@ test("every decision is in the page", () => {
 });
 
 test("every metric is in the page with its unit and its dimensions", () => {
-  const written = LINES.flatMap(metricsOf).map(
-    ({ Namespace, Dimensions, Metrics }) =>
-      `${Namespace} ${Metrics[0]?.Name} ${Metrics[0]?.Unit} ${Dimensions.flat().join(" ")}`,
+  const written = LINES.flatMap(metricsOf).flatMap(({ Namespace, Dimensions, Metrics }) =>
+    Metrics.map(({ Name, Unit }) => `${Namespace} ${Name} ${Unit} ${Dimensions.flat().join(" ")}`),
   );
   const names = table("## Metrics");
   const units = table("## Metrics", 1);

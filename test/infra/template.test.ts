@@ -33,7 +33,7 @@ test("the function runs on Node 24 and arm64, logs JSON, and reads its settings 
       Timeout: 60,
       MemorySize: 256,
       ReservedConcurrentExecutions: 2,
-      LoggingConfig: { LogFormat: "JSON", LogGroup: ref("Logs") },
+      LoggingConfig: { LogFormat: "JSON", LogGroup: ref("Logs"), SystemLogLevel: "WARN" },
       Environment: {
         Variables: {
           RECORDS_TABLE: ref("RecordsTable"),

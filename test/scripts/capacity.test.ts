@@ -121,7 +121,7 @@ test("the cost of a million payments, at Stripe's default rate and at a trickle"
     Lambda: "0.70",
     DynamoDB: "1.52",
     SQS: "0.54",
-    Logs: "0.46",
+    Logs: "0.37",
     "Secrets Manager": "0.00",
   });
   expect(totalOf({ costs })).toBeLessThan(3.3);
@@ -132,18 +132,18 @@ test("the cost of a million of each part around the worker, on the page too", ()
   const costs = partsFor(STRIPE_DEFAULT).map(({ name, cost }) => [name, `$${cost.toFixed(2)}`]);
 
   expect(costs).toEqual([
-    ["payment-api", "$4.80"],
-    ["outcome-publisher", "$1.50"],
-    ["order-fulfillment", "$9.66"],
-    ["stripe-webhook", "$0.75"],
-    ["payment-finalizer", "$3.47"],
+    ["payment-api", "$4.35"],
+    ["outcome-publisher", "$1.44"],
+    ["order-fulfillment", "$9.43"],
+    ["stripe-webhook", "$0.53"],
+    ["payment-finalizer", "$3.24"],
   ]);
   for (const [name, cost] of costs) {
     expect(PAGE).toMatch(new RegExp(`\\| \`${name}\` \\|.*\\| \\${cost} \\|`));
   }
   // At a trickle each outcome is an invocation of its own.
   const [, trickle] = partsFor({ ...STRIPE_DEFAULT, rate: 1 });
-  expect(trickle?.cost).toBeGreaterThan(1.8);
+  expect(trickle?.cost).toBeGreaterThan(1.55);
 });
 
 test("Stripe's rate for one endpoint is the first limit, long before AWS's", () => {
@@ -247,7 +247,7 @@ test("docs/scale.md says what the plan says", () => {
     ];
     expect(PAGE).toContain(`| ${row.join(" | ")} |`);
   }
-  expect(PAGE).toContain("| $0.70 | $1.52 | $0.54 | $0.46 | $3.22 |"); // as above
+  expect(PAGE).toContain("| $0.70 | $1.52 | $0.54 | $0.37 | $3.13 |"); // as above
   expect(limitsOf(largest, planFor(largest)).map(({ reachedAt }) => reachedAt)).toEqual([
     expect.closeTo(1_960, -1), // the page's numbers, to three digits
     expect.closeTo(6_880, -1),

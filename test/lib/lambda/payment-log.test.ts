@@ -57,17 +57,11 @@ test("a charge is one line, and its metrics ride on it", () => {
         {
           Namespace: "PaymentWorker",
           Dimensions: [["FunctionName"]],
-          Metrics: [{ Name: "Succeeded", Unit: "Count" }],
-        },
-        {
-          Namespace: "PaymentWorker",
-          Dimensions: [["FunctionName"]],
-          Metrics: [{ Name: "ClaimToComplete", Unit: "Milliseconds" }],
-        },
-        {
-          Namespace: "PaymentWorker",
-          Dimensions: [["FunctionName"]],
-          Metrics: [{ Name: "Takeover", Unit: "Count" }],
+          Metrics: [
+            { Name: "Succeeded", Unit: "Count" },
+            { Name: "ClaimToComplete", Unit: "Milliseconds" },
+            { Name: "Takeover", Unit: "Count" },
+          ],
         },
       ],
     },
