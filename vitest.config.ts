@@ -28,6 +28,11 @@ const projects: TestProjectConfiguration[] = [
   },
   {
     extends: true,
+    // Provokes every alarm of docs/runbook.md: npm run runbook.
+    test: { name: "runbook", include: ["test/runbook/*.suite.ts"], testTimeout: 180_000 },
+  },
+  {
+    extends: true,
     // Needs other projects' servers: test/conformance/install.sh.
     test: {
       name: "conformance",

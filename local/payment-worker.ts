@@ -12,6 +12,8 @@ export type WorkerSettings = {
   maxReceiveCount: number;
   /** Most invocations in flight. */
   concurrency: number;
+  /** The poller's pause after failed invocations, ms. */
+  backoffMs?: { base: number; max: number };
   /** The worker's own variables, on top of those that point it at the stack. */
   env: Record<string, string>;
 };

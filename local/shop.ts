@@ -8,7 +8,12 @@ export const SKU = "tea";
 export const STOCK = 1_000_000;
 
 /** Sends outcome events to the queue of order fulfillment, and places an order for each new record. */
-export function openShop({ table, tableName, queue, bus }: Servers): void {
+export async function openShop({ table, tableName, queue, bus }: Servers): Promise<void> {
+  const { queueUrl: undelivered } = await queue.createQueues({
+    name: "undelivered",
+    visibilityTimeoutSeconds: 30,
+    maxReceiveCount: 5,
+  });
   table.put(ORDERS_TABLE, { pk: `sku#${SKU}`, sku: SKU, onHand: STOCK });
   table.changes(tableName).subscribe(({ eventName, dynamodb: { NewImage } }) => {
     if (eventName !== "INSERT" || !NewImage) return;
@@ -28,6 +33,6 @@ export function openShop({ table, tableName, queue, bus }: Servers): void {
     "orders",
     OUTCOME_BUS,
     { "detail-type": [{ prefix: "payment." }], detail: { revision: [{ exists: true }] } },
-    { queueUrl: `${queue.url}/000000000000/orders` },
+    { queueUrl: `${queue.url}/000000000000/orders`, deadLetterQueueUrl: undelivered },
   );
 }

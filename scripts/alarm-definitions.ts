@@ -38,7 +38,9 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Those of the worker and of every part around it. */
-export function alarmDefinitions(settings: WorkerSettings = LOCAL_WORKER): AlarmDefinition[] {
+export function alarmDefinitions(
+  settings: WorkerSettings = LOCAL_WORKER,
+): (AlarmDefinition & { part: string })[] {
   process.env["CDK_VALIDATION"] = "false"; // takes seconds; cdk synth runs it
   // Lambda's timeout is a whole number of seconds, and the visibility timeout six of them.
   const functionTimeoutMs = 1_000 * Math.ceil(settings.functionTimeoutMs / 1_000);
@@ -60,7 +62,7 @@ export function alarmDefinitions(settings: WorkerSettings = LOCAL_WORKER): Alarm
       batchSize: settings.batchSize,
       eventSourceConcurrency: settings.concurrency,
       maxReceiveCount: settings.maxReceiveCount,
-      outageMs: 1_000, // over in no time, on a laptop
+      outageMs: 100, // over in no time, on a laptop
     },
   });
   const outcomes = new OutcomeEvents(stack, "OutcomeEvents", { worker, stage: "local" });
@@ -77,7 +79,8 @@ export function alarmDefinitions(settings: WorkerSettings = LOCAL_WORKER): Alarm
     .map((alarm) => {
       const logicalId = stack.getLogicalId(alarm.node.defaultChild as CfnElement);
       const properties = resources[logicalId]?.["Properties"] as AlarmProperties;
-      return readAlarm(alarm.node.id, properties, nameOf);
+      const [part = ""] = alarm.node.path.split("/").slice(1);
+      return { ...readAlarm(alarm.node.id, properties, nameOf), part };
     });
 }
 

@@ -76,7 +76,7 @@ async function run(
     stopPage = page.stop;
     const bridge = container ? await bridgeAddress() : undefined;
     if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
-    openShop(stack);
+    await openShop(stack);
     const keepLine = startLogFile();
     const summarize = createSummary(stack);
     const pid = stack.worker.provision();

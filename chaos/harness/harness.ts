@@ -68,7 +68,7 @@ export async function openHarness(
     functions: scope === "worker" ? [paymentWorker(settings)] : everyFunction(settings),
     now: () => Date.now() + aheadMs,
   });
-  if (scope === "everything") openShop(stack);
+  if (scope === "everything") await openShop(stack);
   const sqs = new SQSClient({
     endpoint: stack.queue.url,
     region: "us-east-1",

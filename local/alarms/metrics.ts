@@ -15,7 +15,11 @@ export type Metrics = {
 
 type Point = readonly [atMs: number, value: number];
 
-/** SQS leaves a message out of the age that was received so often. */
+/**
+ * SQS leaves a message out of the age that was received so often from that queue. In a dead-letter queue
+ * it counts from when the message came there, which locally is soon after it was sent.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html
+ */
 const RECEIVED_OFTEN = 3;
 const KEPT_MS = 60 * 60 * 1_000;
 
@@ -72,7 +76,7 @@ export function collectMetrics(stack: Stack): Metrics {
       const messages = await stack.queue.messages(url);
       const visible = messages.filter(({ state }) => state === "visible").length;
       const ages = messages
-        .filter(({ receiveCount }) => receiveCount < RECEIVED_OFTEN)
+        .filter(({ receiveCount }) => name.endsWith("-dlq") || receiveCount < RECEIVED_OFTEN)
         .map(({ sentAtMs }) => (now - sentAtMs) / 1_000);
       add("ApproximateNumberOfMessagesVisible", name, visible, now);
       add("ApproximateAgeOfOldestMessage", name, Math.max(0, ...ages), now);

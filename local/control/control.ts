@@ -9,7 +9,7 @@ export type Control = {
   /** What is on, the oldest first. */
   on: () => On[];
   /** @returns what was done, in a sentence. @throws ControlError that says what is wrong */
-  start: (order: Order) => string;
+  start: (order: Order) => Promise<string>;
   /** Ends the switches of that name, and with that argument, or every one. Returns what was ended. */
   end: (name?: string, argument?: string) => On[];
 };
@@ -67,7 +67,7 @@ export function createControl(stack: Stack): Control {
   return {
     on,
     end,
-    start({ name, argument = "", times = Infinity, forMs }) {
+    async start({ name, argument = "", times = Infinity, forMs }) {
       const found = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
       if (!found)
         throw new ControlError(`"${name}" is not one of ${Object.keys(SWITCHES).join(", ")}.`);

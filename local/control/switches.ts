@@ -19,7 +19,7 @@ export type Switch = {
 } & (
   | { arm: (at: Where, argument: string, times: number) => ArmedFault | readonly ArmedFault[] }
   | { set: (at: Where, argument: string) => () => void }
-  | { act: (at: Where, argument: string) => string }
+  | { act: (at: Where, argument: string) => string | Promise<string> }
 );
 
 export type Where = {
@@ -31,6 +31,9 @@ export type Where = {
 
 const CREATE = { method: "POST", path: "/v1/payment_intents" };
 const UNTIL_END = "until `end`";
+const AWAY = { status: 503, code: "ServiceUnavailable", message: "Broken on purpose." };
+const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export const SWITCHES: Readonly<Record<string, Switch>> = {
   outage: {
@@ -108,12 +111,7 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
       ["ReceiveMessage", "DeleteMessageBatch"].map((operation) =>
         stack.queue.faults.add(
           { operation, queue: name || "payments", times },
-          {
-            kind: "refuse",
-            status: 503,
-            code: "ServiceUnavailable",
-            message: "Broken on purpose.",
-          },
+          { kind: "refuse", ...AWAY },
         ),
       ),
   },
@@ -201,13 +199,72 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
     },
   },
   age: {
-    argument: "[DAYS]",
-    does: "The messages in the dead-letter queue become older by so many days, 13 if none are given.",
-    act({ stack }, days) {
-      const by = count(days, 13, 14);
-      const aged = stack.queue.age(stack.queues.dlqUrl, by * 86_400_000);
-      return `${aged} in the dead-letter queue, older by ${by} d.`;
+    argument: "[QUEUE]",
+    does: "The messages in the dead-letter queue become 13 days older, or those in the named queue an hour.",
+    act({ stack }, name) {
+      const url = name === "" ? stack.queues.dlqUrl : stack.queue.urls().get(name);
+      if (url === undefined) {
+        throw new ControlError(
+          `"${name}" is not one of ${[...stack.queue.urls().keys()].join(", ")}.`,
+        );
+      }
+      const aged = stack.queue.age(url, name === "" ? 13 * DAY_MS : HOUR_MS);
+      return `${aged} in ${name || "the dead-letter queue"}, older now.`;
     },
+  },
+  lose: {
+    argument: "ID",
+    does: "The record of a message is deleted, as by a restore of the table to an earlier time.",
+    async act({ stack }, id) {
+      const { table, tableName } = stack;
+      const record = await table.item(tableName, id);
+      if (!record) throw new ControlError(`There is no record of ${id}.`);
+      table.put(tableName, { ...record, expiresAt: 1 });
+      await table.deleteExpired(2);
+      return `The record of ${id} is gone.`;
+    },
+  },
+  double: {
+    argument: "ID",
+    does: "Something else charges under a message id that the worker has charged.",
+    async act({ stack }, id) {
+      const { amount, currency, customer } = paymentOf(stack, id);
+      const response = await fetch(`${stack.stripe.url}/v1/payment_intents`, {
+        method: "POST",
+        headers: { authorization: "Bearer sk_test_local" },
+        body: new URLSearchParams({
+          amount: String(amount),
+          currency,
+          customer: typeof customer === "string" ? customer : "",
+          payment_method: "pm_card_visa",
+          confirm: "true",
+          off_session: "true",
+          "metadata[message_id]": id,
+        }),
+      });
+      if (!response.ok) throw new ControlError(`Stripe answers ${response.status}.`);
+      return `${id} is charged twice.`;
+    },
+  },
+  bus: {
+    does: "EventBridge answers 503 to every PutEvents: outcomes are not published.",
+    ends: UNTIL_END,
+    arm: ({ stack }, _, times) => stack.bus.faults.add({ times }, { kind: "refuse", ...AWAY }),
+  },
+  delivery: {
+    argument: "[QUEUE]",
+    does: "EventBridge may not send to a queue, `orders` if none is named: its events are undelivered.",
+    ends: UNTIL_END,
+    arm: ({ stack }, name, times) =>
+      stack.queue.faults.add(
+        { operation: "SendMessage", queue: name || "orders", times },
+        { kind: "refuse", status: 403, code: "AccessDenied", message: "Broken on purpose." },
+      ),
+  },
+  forged: {
+    does: "Stripe's events are signed with another endpoint's secret: the webhook does not take them.",
+    ends: UNTIL_END,
+    arm: ({ stack }, _, times) => stack.stripe.webhooks.faults.add({ times }, { kind: "forged" }),
   },
 };
 

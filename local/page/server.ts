@@ -64,7 +64,7 @@ export async function startPage(feed: Feed<StackEvent>, options: PageOptions): P
           "No token, or one of an earlier run: open the address that was printed last.",
         );
       }
-      const { status, answer } = operate(control, request.method, searchParams);
+      const { status, answer } = await operate(control, request.method, searchParams);
       return void send(status, "application/json", JSON.stringify(answer));
     }
     if (request.method !== "GET") return void text(405, "Not this method.");
@@ -107,7 +107,7 @@ export async function startPage(feed: Feed<StackEvent>, options: PageOptions): P
   };
 }
 
-function operate(control: Control, method: string | undefined, params: URLSearchParams) {
+async function operate(control: Control, method: string | undefined, params: URLSearchParams) {
   const numberOf = (name: string) => (params.has(name) ? Number(params.get(name)) : undefined);
   const argument = params.get("argument") ?? undefined;
   try {
@@ -130,7 +130,7 @@ function operate(control: Control, method: string | undefined, params: URLSearch
       times: numberOf("times"),
       forMs: seconds === undefined ? undefined : seconds * 1_000,
     };
-    return { status: 200, answer: { done: control.start(order) } };
+    return { status: 200, answer: { done: await control.start(order) } };
   } catch (error) {
     if (!(error instanceof ControlError)) throw error;
     return { status: 400, answer: { problem: error.message } };

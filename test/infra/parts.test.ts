@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 
 import { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
-import { Alarm } from "aws-cdk-lib/aws-cloudwatch";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { expect, test } from "vitest";
@@ -333,30 +332,6 @@ test("with a customer-managed key, the parts encrypt with it what they keep, and
       expect.stringContaining('{"Fn::GetAtt":["Key961B73FD","Arn"]}'),
     ]);
     expect([Type, DeletionPolicy]).toStrictEqual([Type, "Retain"]);
-  }
-});
-
-test("every alarm of the parts has its section in the runbook, and every section an alarm", () => {
-  const page = readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8");
-  const [, ...sections] = (page.split("\n# Around the worker\n")[1] ?? "").split(/^## /m);
-  const stack = new PaymentServiceStack(newApp(), "Stack", { ...DEV, ...PARTS });
-  (stack.node.findChild("OutcomeEvents") as OutcomeEvents).addQueue("Queue");
-  const worker = stack.node.findChild("PaymentWorker");
-  const alarms = stack.node
-    .findAll()
-    .filter((node) => node instanceof Alarm && !node.node.path.startsWith(worker.node.path))
-    .map(({ node }) => node.id);
-
-  expect(new Set(sections.map((section) => section.split("\n")[0]))).toStrictEqual(new Set(alarms));
-  for (const section of sections) {
-    const parts = [...section.matchAll(/^\*\*(For customers|See|Do|Over when)\b/gm)];
-    expect([section.split("\n")[0], ...parts.map(([, part]) => part)]).toStrictEqual([
-      expect.any(String),
-      "For customers",
-      "See",
-      "Do",
-      "Over when",
-    ]);
   }
 });
 

@@ -211,7 +211,7 @@ test.each([
 async function started() {
   const feed = createFeed<StackEvent>();
   const killed: string[] = [];
-  const start = ({ argument = "" }: Order): string => {
+  const start = async ({ argument = "" }: Order): Promise<string> => {
     killed.push(argument);
     return "Done.";
   };
