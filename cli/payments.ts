@@ -20,7 +20,7 @@ Inspects and repairs payments, locally and in AWS.
   tail                follows the outcomes in the worker's log
 
 Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr.
-npm's --silent leaves out its own lines (npm run --silent payments -- dlq --json | jq .).
+npm's --silent leaves out its own lines: npm run --silent payments -- dlq --json > dlq.json.
 
 Target
   --stack NAME        a deployed stack; its outputs are read from CloudFormation

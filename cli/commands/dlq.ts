@@ -42,7 +42,7 @@ Other targets: payments --help.`,
     "npm run payments -- dlq --show order-1",
     "npm run payments -- dlq --summary",
     "npm run payments -- dlq --stack PaymentWorker-prod",
-    `npm run --silent payments -- dlq --json | jq -r '.messages[] | select(.reason == "conflict") | .messageId'`,
+    "npm run --silent payments -- dlq --json > dead-letters.json",
   ],
 };
 

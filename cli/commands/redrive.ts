@@ -65,7 +65,7 @@ Exit status 3 when a message has no outcome at the end, was not moved, or is not
     "npm run payments -- redrive --id order-1",
     "npm run payments -- redrive --reason stripe_unavailable --rate 5",
     "npm run payments -- redrive --all --yes --stack PaymentWorker-prod",
-    "npm run payments -- redrive --reason invalid --to https://sqs.eu-west-1.amazonaws.com/1/answered",
+    `npm run payments -- redrive --reason invalid --to "$ANSWERED_QUEUE_URL"`,
   ],
 };
 

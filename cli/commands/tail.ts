@@ -28,7 +28,7 @@ queries over longer times: docs/observability.md.`,
   examples: [
     "npm run payments -- tail",
     "npm run payments -- tail --since 1h --id order-1",
-    `npm run --silent payments -- tail --json --stack PaymentWorker-prod | jq 'select(.level == "ERROR")'`,
+    `npm run --silent payments -- tail --json --stack PaymentWorker-prod | grep '"level":"ERROR"'`,
   ],
 };
 

@@ -24,7 +24,7 @@ export type Run = ((command: string, shows: RegExp) => Promise<Finished>) & {
   commands: string[];
 };
 
-const PROGRAMS: Readonly<Record<string, string>> = {
+export const PROGRAMS: Readonly<Record<string, string>> = {
   payments: `'${join(ROOT, "cli", "payments.cjs")}'`,
   send: `'${join(ROOT, "cli", "payments.cjs")}' send`,
   break: `'${join(ROOT, "scripts", "break.ts")}'`,
