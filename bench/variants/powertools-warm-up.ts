@@ -12,12 +12,17 @@ import { createHandler, createStripe } from "./powertools-handler.ts";
 
 const WARN = (line: object) => console.warn(JSON.stringify(line));
 
-/** `createClient` makes the table's client, for the warm-up's stub at an endpoint of its own. */
-export function warmedUp(createClient: (httpsAgent: Agent, endpoint?: string) => DynamoDBClient) {
+/** Both make what a client takes; the warm-up's stub has an endpoint of its own, and speaks no TLS. */
+export function warmedUp(
+  createClient: (httpsAgent: Agent, endpoint?: string) => DynamoDBClient,
+  stripeOptions: (httpAgent?: Agent) => Parameters<typeof createStripe>[1] = (httpAgent) => ({
+    ...(httpAgent && { httpAgent }),
+  }),
+) {
   const { agent, open } = httpsConnections(Date.now);
   const handler = createHandler({
     awsSdkV3Client: createClient(agent),
-    stripe: createStripe(process.env["STRIPE_API_BASE"], { httpAgent: agent }),
+    stripe: createStripe(process.env["STRIPE_API_BASE"], stripeOptions(agent)),
   });
   const connect =
     (address = "") =>
@@ -30,7 +35,7 @@ export function warmedUp(createClient: (httpsAgent: Agent, endpoint?: string) =>
       compose: ({ href }) => {
         const onStub = createHandler({
           awsSdkV3Client: createClient(agent, href),
-          stripe: createStripe(href),
+          stripe: createStripe(href, stripeOptions()),
           namespace: "WarmUp",
         });
         return (event, context) => onStub(event, context as Parameters<typeof onStub>[1]);
