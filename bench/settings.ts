@@ -18,9 +18,9 @@ export const AT_ONCE: Latency = { table: 0, stripe: 0 };
 export const REAL: Latency = { table: 4, stripe: 150 };
 
 /** Starts for each figure. */
-export const COLD_ROUNDS = 6;
+export const COLD_ROUNDS = 8;
 /** Processes for each figure. */
-export const WARM_ROUNDS = 5;
+export const WARM_ROUNDS = 6;
 /** Batches of a process that count, after those by which the compiler has little left to do. */
 export const BATCHES = 20;
 export const WARM_UP = 120;
