@@ -8,14 +8,17 @@ import { project } from "./projection.ts";
 import { hasEnum, readWrite } from "./requests.ts";
 import type { Input } from "./requests.ts";
 import { idOf, idOfKey } from "./store.ts";
-import type { Store, Table } from "./store.ts";
+import type { Writable } from "./store.ts";
 import { updateOf } from "./update.ts";
 import { checkPlaceholders, writeOf } from "./write.ts";
 import type { WriteInput, WriteKind } from "./write.ts";
 
+/** Where a write finds its table. @throws DynamoDbError when there is none */
+export type Tables = { table: (name: unknown) => Writable };
+
 /** A write that was read, and the item that it is about. */
 export type Target = {
-  table: Table;
+  table: Writable;
   id: string;
   input: WriteInput;
   /** What the item is after it. @throws DynamoDbError */
@@ -23,7 +26,7 @@ export type Target = {
 };
 
 /** @throws DynamoDbError when the request is wrong whatever the item is */
-export function targetOf(store: Store, kind: WriteKind, given: Input): Target {
+export function targetOf(store: Tables, kind: WriteKind, given: Input): Target {
   const input = readWrite(given);
   const table = store.table(given["TableName"]);
   if (kind === "Put" && !input.Item)
@@ -46,7 +49,7 @@ export function targetOf(store: Store, kind: WriteKind, given: Input): Target {
 
 /** @param kind which of the three */
 export function writeOne(
-  store: Store,
+  store: Tables,
   kind: "Put" | "Update" | "Delete",
   given: Input,
   conflicts: (id: string) => boolean,

@@ -22,6 +22,11 @@ export type Table = {
   order: () => readonly { id: string; hash: number }[];
 };
 
+/** As much of a table as a write needs. */
+export type Writable = Pick<Table, "name" | "key" | "write"> & {
+  items: Pick<Table["items"], "get">;
+};
+
 export type Store = {
   now: () => number;
   names: () => string[];
@@ -91,7 +96,7 @@ export function keysIn(item: Item, key: readonly KeyAttribute[]): Item {
 const LONGEST_KEY_BYTES = [2048, 1024];
 
 /** What an item is stored under. @throws DynamoDbError when it lacks the key or has it otherwise */
-export function idOf(item: Item, { key }: Table): string {
+export function idOf(item: Item, { key }: Pick<Table, "key">): string {
   const parts = key.map(({ name, type }, i) => {
     const value = item[name];
     if (!value) throw invalidParameters(`Missing the key ${name} in the item`);
@@ -117,7 +122,7 @@ export function idOf(item: Item, { key }: Table): string {
 }
 
 /** As `idOf`, for a request's `Key`, which must be the key and nothing else. */
-export function idOfKey(key: Item | undefined, table: Table): string {
+export function idOfKey(key: Item | undefined, table: Pick<Table, "key">): string {
   const names = Object.keys(key ?? {});
   const fits = table.key.every(({ name, type }) => key?.[name]?.[type] !== undefined);
   if (!key || !fits || names.length !== table.key.length) {

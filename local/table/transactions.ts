@@ -7,8 +7,7 @@ import { itemBytes } from "./item.ts";
 import { onlyKnows } from "./requests.ts";
 import type { Input } from "./requests.ts";
 import { targetOf } from "./single-writes.ts";
-import type { Target } from "./single-writes.ts";
-import type { Store } from "./store.ts";
+import type { Tables, Target } from "./single-writes.ts";
 import type { WriteKind } from "./write.ts";
 
 const MOST_ACTIONS = 100;
@@ -27,7 +26,7 @@ export type Transactions = {
   write: (input: Input, conflicts: Conflicts) => object;
 };
 
-export function createTransactions(store: Store): Transactions {
+export function createTransactions(store: Tables & { now: () => number }): Transactions {
   const done = new Map<string, { request: string; atMs: number }>();
 
   function write(input: Input, conflicts: Conflicts): object {
@@ -66,7 +65,7 @@ export function createTransactions(store: Store): Transactions {
   return { write };
 }
 
-function actionOf(store: Store, action: Input): Target {
+function actionOf(store: Tables, action: Input): Target {
   const kinds = Object.keys(action);
   const [kind] = kinds;
   if (

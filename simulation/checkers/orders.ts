@@ -6,9 +6,10 @@ import type { QueuedMessage } from "../models/queue.ts";
 import type { Item } from "../models/table.ts";
 import type { Invocation } from "../world/invocation.ts";
 import type { Orders } from "../world/orders.ts";
-import { askedFor } from "../world/scenario.ts";
+import { askedFor, DAY } from "../world/scenario.ts";
 import { ordersOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
+import { checkExpiry } from "./records.ts";
 import { violate } from "./rules.ts";
 
 /** A write to the orders table. */
@@ -17,6 +18,8 @@ export function checkOrder(world: World, before: Item | undefined, after: Item |
   const { pk, messageId } = (after ?? before ?? {}) as Record<string, string>;
   const [kind] = (pk ?? "").split("#");
   const id = String(messageId);
+  // As long as an event may be published again.
+  if (after) checkExpiry(world, after, 34 * DAY);
   if (kind === "shipment" && after) {
     const times = (shipped.get(id) ?? 0) + 1;
     shipped.set(id, times);

@@ -20,7 +20,7 @@ export function checkWrite(world: World, before: Item | undefined, after: Item |
   }
   const owner = world.owners.get(String(after["owner"]));
   if (owner) world.claimants.add(claimant(messageId, owner));
-  checkExpiry(world, after["expiresAt"]);
+  checkExpiry(world, after);
   const outcome = after["outcome"] as Outcome | undefined;
   if (!outcome) return;
   const earlier = before?.["outcome"];
@@ -37,10 +37,11 @@ export function checkWrite(world: World, before: Item | undefined, after: Item |
   }
 }
 
-function checkExpiry(world: World, expiresAt: unknown): void {
+/** @param leastMs how long it has to live */
+export function checkExpiry(world: World, { expiresAt }: Item, leastMs = 1): void {
   if (expiresAt === undefined) return;
   const left = Number(expiresAt) - world.now / 1_000;
-  if (Number.isInteger(expiresAt) && left > 0 && left < 31_536_000) return;
+  if (Number.isInteger(expiresAt) && left >= leastMs / 1_000 && left < 31_536_000) return;
   const seen = `expiresAt is ${Number(expiresAt)}, and it is ${world.now / 1_000} s now`;
   violate(world, "record_lives", seen);
 }

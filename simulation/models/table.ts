@@ -5,7 +5,6 @@ import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
 } from "@aws-sdk/client-dynamodb";
-import type { CancellationReason } from "@aws-sdk/client-dynamodb";
 import {
   DeleteCommand,
   GetCommand,
@@ -17,6 +16,7 @@ import {
 import { plainItem, typedItem } from "../../local/table/attribute-value.ts";
 import type { Item as TypedItem } from "../../local/table/attribute-value.ts";
 import { DynamoDbError } from "../../local/table/errors.ts";
+import { createTransactions } from "../../local/table/transactions.ts";
 import { writeOf } from "../../local/table/write.ts";
 import type { WriteInput, WriteKind } from "../../local/table/write.ts";
 
@@ -55,7 +55,6 @@ type Stored = { typed: TypedItem; plain: Item };
 export function createTable(settings: TableSettings): Table {
   const { partitionKey, ttlAttribute, now, deletesExpired, onWrite, onWritten } = settings;
   const stored = new Map<string, Stored>();
-  const applied = new Map<string, string>();
   const keyNames = [partitionKey];
 
   const find = (key: string): Stored | undefined => {
@@ -77,50 +76,33 @@ export function createTable(settings: TableSettings): Table {
   /** `put` is the item of a put: it need not be converted back. */
   function write(kind: WriteKind, key: string, input: WriteInput, put?: Item): object {
     const before = find(key);
-    const typed = stepped(writeOf(kind, input, keyNames), before?.typed);
+    const typed = asSdk(() => writeOf(kind, input, keyNames)(before?.typed));
     save(key, before, typed && { typed, plain: put ? { ...put } : plainItem(typed) });
     onWritten?.();
     return {};
   }
 
-  /** All of the writes, or none; for a token that was given before, none. */
+  // What transactions see of it.
+  const facade = {
+    name: partitionKey,
+    key: [{ name: partitionKey, type: "S" as const }],
+    items: { get: (key: string) => find(key)?.typed },
+    write(key: string, _before: TypedItem | undefined, typed: TypedItem | undefined) {
+      save(key, find(key), typed && { typed, plain: plainItem(typed) });
+    },
+  };
+  const transactions = createTransactions({ now, table: () => facade });
+
   function transact({ input }: TransactWriteCommand, conflicting?: number): object {
-    const { ClientRequestToken: token } = input;
-    const request = JSON.stringify(input.TransactItems);
-    const earlier = token === undefined ? undefined : applied.get(token);
-    if (earlier === request) return {};
-    if (earlier !== undefined) throw named("IdempotentParameterMismatchException");
-    const steps = (input.TransactItems ?? []).map((action) => {
+    const keys: string[] = [];
+    const TransactItems = (input.TransactItems ?? []).map((action) => {
       const [kind, one] = Object.entries(action)[0] as [WriteKind, PlainInput];
-      const key = String((one.Item ?? one.Key)?.[partitionKey]);
-      return { key, before: find(key), step: writeOf(kind, typedInput(one), keyNames) };
+      keys.push(String((one.Item ?? one.Key)?.[partitionKey]));
+      return { [kind]: typedInput(one) };
     });
-    if (new Set(steps.map(({ key }) => key)).size < steps.length) {
-      throw named("ValidationException");
-    }
-    const reasons: CancellationReason[] = [];
-    const writes = steps.map(({ key, before, step }, index) => {
-      let typed: TypedItem | undefined;
-      let reason: CancellationReason = { Code: "None" };
-      try {
-        typed = stepped(step, before?.typed);
-      } catch (error) {
-        const { Item: item } = error as ConditionalCheckFailedException;
-        reason = { Code: "ConditionalCheckFailed", ...(item && { Item: item }) };
-      }
-      reasons.push(index === conflicting ? { Code: "TransactionConflict" } : reason);
-      return { key, before, after: typed && { typed, plain: plainItem(typed) } };
-    });
-    if (reasons.some(({ Code }) => Code !== "None")) {
-      const message = `canceled [${reasons.map(({ Code }) => Code).join(", ")}]`;
-      throw new TransactionCanceledException({
-        message,
-        $metadata: {},
-        CancellationReasons: reasons,
-      });
-    }
-    for (const { key, before, after } of writes) save(key, before, after);
-    if (token !== undefined) applied.set(token, request);
+    const isConflict = (key: string) => conflicting !== undefined && keys[conflicting] === key;
+    const { ClientRequestToken } = input;
+    asSdk(() => transactions.write({ TransactItems, ClientRequestToken }, isConflict));
     onWritten?.();
     return {};
   }
@@ -155,24 +137,19 @@ export function createTable(settings: TableSettings): Table {
   };
 }
 
-const named = (name: string): Error => Object.assign(new Error(name), { name });
-
-/** Takes the step, with the SDK's own error for a condition that failed. */
-function stepped(
-  step: (before: TypedItem | undefined) => TypedItem | undefined,
-  before: TypedItem | undefined,
-): TypedItem | undefined {
+/** Runs it, with the SDK's own errors for a condition that failed and a transaction that was canceled. */
+function asSdk<T>(run: () => T): T {
   try {
-    return step(before);
+    return run();
   } catch (error) {
-    if (!(error instanceof DynamoDbError) || error.code !== "ConditionalCheckFailedException") {
-      throw error;
+    if (!(error instanceof DynamoDbError)) throw error;
+    const given = { message: error.message, $metadata: {}, ...error.body };
+    if (error.code === "ConditionalCheckFailedException") {
+      throw new ConditionalCheckFailedException(given);
     }
-    throw new ConditionalCheckFailedException({
-      message: error.message,
-      $metadata: {},
-      ...error.body,
-    });
+    if (error.code === "TransactionCanceledException")
+      throw new TransactionCanceledException(given);
+    throw Object.assign(error, { name: error.code });
   }
 }
 

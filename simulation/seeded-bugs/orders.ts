@@ -191,7 +191,11 @@ export const ORDERS: readonly SeededBug[] = [
       if (order.status === "paid") return { decision: "duplicate" };`,
     ),
     edit(TABLE, 'ConditionExpression: "attribute_not_exists(pk)", ...ALL_OLD }', "}"),
-    edit(TABLE, "#status IN (:pending, :unpaid) AND amount", "amount"),
+    edit(
+      TABLE,
+      "#status IN (:pending, :unpaid) AND amount",
+      "(attribute_exists(pk) OR #status IN (:pending, :unpaid)) AND amount",
+    ),
   ),
   bug(
     "takes no answer for a transaction that was applied",
@@ -223,7 +227,11 @@ export const ORDERS: readonly SeededBug[] = [
   bug(
     "does not compare the amount with the order's",
     "The goods leave for whatever was paid.",
-    edit(TABLE, "AND amount = :amount AND currency = :currency ", ""),
+    edit(
+      TABLE,
+      "amount = :amount AND currency = :currency",
+      "(amount = :amount OR currency = :currency)",
+    ),
   ),
   bug(
     "marks an order unpaid whatever it is",
@@ -231,13 +239,17 @@ export const ORDERS: readonly SeededBug[] = [
     edit(
       TABLE,
       'ConditionExpression: "#status IN (:pending, :unpaid)",',
-      'ConditionExpression: "attribute_exists(pk)",',
+      'ConditionExpression: "attribute_exists(pk) OR #status IN (:pending, :unpaid)",',
     ),
   ),
   bug(
     "gives an order up once its payment failed",
     "The customer may pay the same PaymentIntent in another way.",
-    edit(TABLE, "#status IN (:pending, :unpaid) AND amount", "#status = :pending AND amount"),
+    edit(
+      TABLE,
+      '":unpaid": "unpaid",\n        ":intent"',
+      '":unpaid": "pending",\n        ":intent"',
+    ),
   ),
   bug(
     "takes from the stock what is not there",
