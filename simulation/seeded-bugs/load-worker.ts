@@ -62,11 +62,6 @@ export type SeededBug = {
 };
 export type Edit = { file: string; find: string; replace: string };
 
-/** A bug of one edit. */
-export const one = (file: string, find: string, replace: string): SeededBug["edits"] => [
-  { file, find, replace },
-];
-
 const LIB = new URL("../../lib/", import.meta.url).href;
 const SOCKETS = `${LIB}stripe/http-client.ts`;
 const CONNECTION = new URL("../world/connection.ts", import.meta.url).href;
