@@ -142,10 +142,12 @@ export function checkOrdersEnd(world: World, { events, accepted }: Orders): void
   }
 }
 
-/** An event over another amount, or one that says something else than an earlier one of its id. */
-function contradicts({ orders, outcomes }: World, { id, data }: PublishedEvent): boolean {
-  const order = orders?.table.item(`order#${String(data["messageId"])}`);
+/** An event of another amount than the order's, or one that says something else than an earlier one of its id. */
+function contradicts(world: World, { id, data }: PublishedEvent): boolean {
+  const { orders, outcomes } = world;
+  const messageId = String(data["messageId"]);
+  const order = orders?.table.item(`order#${messageId}`);
   // A record that was lost begins again with revision 1: see docs/proof.md.
   const contents = outcomes?.bus.published.get(id)?.size ?? 1;
-  return order?.["amount"] !== data["amount"] || contents > 1;
+  return order?.["amount"] !== chargedFor(world, messageId) || contents > 1;
 }

@@ -3,7 +3,7 @@
 
 import { MOVING } from "../models/stripe-objects.ts";
 import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
-import type { OrderSettings, Scenario, Send } from "../world/scenario.ts";
+import type { OrderSettings, OutcomeSettings, Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
 import { randomOutcomes } from "./outcome-scenarios.ts";
 import { oneOf, usually } from "./random-scenario.ts";
@@ -18,6 +18,7 @@ const ORDERS: OrderSettings = {
   actors: [],
   orders: [order("pay-1")],
   onHand: 5,
+  batchSize: 1,
   published: [],
 };
 
@@ -56,6 +57,16 @@ const DOOR: readonly Variant[] = [
   },
 ];
 
+const OUTCOMES: OutcomeSettings = {
+  actors: ["publisher"],
+  filtered: true,
+  batchSize: 1,
+  byHand: "none",
+};
+
+/** From a client to the shipment. */
+const ALL_THE_WAY: Variant = { name: "an order, all the way", outcomes: OUTCOMES, deliveries: 4 };
+
 const FULFILLMENT: readonly (Variant & { settings: Partial<OrderSettings> })[] = [
   { name: "an order that is paid", settings: { published: [event("succeeded")] } },
   {
@@ -70,6 +81,10 @@ const FULFILLMENT: readonly (Variant & { settings: Partial<OrderSettings> })[] =
   {
     name: "an order whose payment fails first",
     settings: { published: [event("failed"), event("succeeded", 2)] },
+  },
+  {
+    name: "two events of an order in one batch",
+    settings: { batchSize: 2, published: [event("processing"), event("succeeded", 2)] },
   },
   {
     name: "an order over another amount",
@@ -96,11 +111,13 @@ function event(result: string, revision = 1): OrderSettings["published"][number]
 
 /** Every scenario, each with at most `faults` faults. */
 export function orderScenarios(faults: number): Scenario[] {
+  const throughDoor = (variant: Variant, actors: OrderSettings["actors"]): Scenario => {
+    const sends = (variant.sends ?? USUAL.sends).map((send) => ({ ...send, createdAt: send.at }));
+    return { ...USUAL, ...variant, sends, orders: { ...ORDERS, actors }, faults };
+  };
   return [
-    ...DOOR.map((variant): Scenario => {
-      const sends = (variant.sends ?? USUAL.sends).map((send) => ({ ...send, createdAt: send.at }));
-      return { ...USUAL, ...variant, sends, orders: { ...ORDERS, actors: ["door"] }, faults };
-    }),
+    ...DOOR.map((variant) => throughDoor(variant, ["door"])),
+    throughDoor(ALL_THE_WAY, ["door", "fulfillment"]),
     ...FULFILLMENT.map(({ settings, ...variant }): Scenario => {
       const orders: OrderSettings = { ...ORDERS, actors: ["fulfillment"], ...settings };
       return { ...USUAL, sends: [], ...variant, orders, faults };
@@ -132,15 +149,15 @@ export function randomOrders(choose: Choose, depth: number): Scenario {
     sends: sends.slice(0, ids).flat(),
     redrivesAt: oneOf<number[]>(choose, [[], [HOUR], [25 * HOUR]]),
     outcomes: {
+      ...OUTCOMES,
       actors: ["publisher", "finalizer"],
-      filtered: true,
       batchSize: oneOf(choose, [1, 3]),
-      byHand: "none",
     },
     orders: {
       actors: ["door", "fulfillment"],
       orders: ["pay-1", "pay-10", "PAY-1"].map((id) => order(id, 500, quantity)),
       onHand: oneOf(choose, [6, 3, 1]),
+      batchSize: usually(choose, 1, 3),
       published: [],
     },
   };

@@ -15,6 +15,8 @@ import { sendThroughDoor } from "./orders.ts";
 import { ordersOf, outcomesOf } from "./world.ts";
 import type { World } from "./world.ts";
 
+let tokens = 0;
+
 /** Whose requests the clients send: changed before each invocation. */
 export type Current = { world: World; invocation: Invocation };
 
@@ -66,18 +68,16 @@ export function createClients(current: () => Current): Clients {
     },
   };
 
-  let tokens = 0;
   const orders = {
     send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
-      const { world, invocation } = current();
-      const { table } = ordersOf(world);
+      const { table } = ordersOf(current().world);
       if (!(command instanceof TransactWriteCommand)) {
         const name = command instanceof GetCommand ? "read order" : "write";
         const apply = attempting(() => table.apply(command));
         return call("orders", name, abortSignal.timeoutMs, () => apply);
       }
       // The SDK makes a token and sends it again with its retries.
-      const ClientRequestToken = `${invocation.key}/${++tokens}`;
+      const ClientRequestToken = `token-${++tokens}`;
       const transaction = new TransactWriteCommand({ ...command.input, ClientRequestToken });
       const apply = attempting(() => table.apply(transaction));
       return call("orders", "transact", abortSignal.timeoutMs, () => apply, {

@@ -8,11 +8,13 @@ import type { Fed } from "./queue-steps.ts";
 import type { Step } from "./steps.ts";
 import type { World } from "./world.ts";
 
-const FULFILLMENT: Fed = { role: "fulfillment", slots: [40, 41], batchSize: 1 };
+const fulfillment = ({ settings }: Orders): Fed => {
+  return { role: "fulfillment", slots: [40, 41], batchSize: settings.batchSize };
+};
 
 /** The steps that are possible now. */
-export function orderSteps(world: World, start: Start): Step[] {
-  return receiveSteps(world, FULFILLMENT, start);
+export function orderSteps(world: World, orders: Orders, start: Start): Step[] {
+  return receiveSteps(world, fulfillment(orders), start);
 }
 
 export function orderFaults(
@@ -28,7 +30,7 @@ export function orderFaults(
       if (event) arrive(orders, event);
     });
   }
-  deliverAgain(world, FULFILLMENT, start, (run) => push(ORDER_FAULTS.again, run));
+  deliverAgain(world, fulfillment(orders), start, (run) => push(ORDER_FAULTS.again, run));
   for (const { request, state } of world.invocations) {
     if (request && state === "running") {
       push(ORDER_FAULTS.impatient, () => ask(world, request, start));

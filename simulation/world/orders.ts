@@ -64,7 +64,13 @@ export function createOrders(
   table.restore(`sku#${SKU}`, { pk: `sku#${SKU}`, sku: SKU, onHand: settings.onHand });
   for (const { messageId, amount, quantity } of settings.orders) {
     const pk = `order#${messageId}`;
-    const order = { messageId, orderId: messageId, status: "pending", amount, currency: "eur" };
+    const order = {
+      messageId,
+      orderId: `order-of-${messageId}`,
+      status: "pending",
+      amount,
+      currency: "eur",
+    };
     table.restore(pk, { pk, ...order, sku: SKU, quantity });
   }
   for (const given of settings.published) arrive(orders, publishedBefore(world, given));
@@ -146,6 +152,6 @@ export function askAgain(world: World, invocation: Invocation): void {
 /** The door sends a message. */
 export function sendThroughDoor({ queue }: World, { request }: Invocation, body: string) {
   if (!request) throw new Error("Bug! Only the door sends messages.");
-  const { id, createdAt } = JSON.parse(body) as { id: string; createdAt: string };
-  return queue.send({ ...request, messageId: id, createdAt: Date.parse(createdAt) - START, body });
+  const { id } = JSON.parse(body) as { id: string };
+  return queue.send({ ...request, messageId: id, body });
 }

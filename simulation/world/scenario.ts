@@ -75,6 +75,8 @@ export type OrderSettings = {
   orders: readonly { messageId: string; amount: number; quantity: number }[];
   /** How many there are of it. */
   onHand: number;
+  /** Events in one batch, at most. */
+  batchSize: number;
   /** Outcome events that are on their way at the start, where nobody publishes any. */
   published: readonly { messageId: string; result: string; revision?: number }[];
 };

@@ -39,7 +39,7 @@ export function possibleSteps(world: World, start: Start): Step[] {
   let waitingSince = receives(world, start, steps);
   if (world.outcomes) outcomeSteps(world, world.outcomes, start, steps);
   if (world.orders) {
-    const deliveries = orderSteps(world, start);
+    const deliveries = orderSteps(world, world.orders, start);
     steps.push(...deliveries);
     const visible = deliveries.length > 0 ? world.orders.events.receivable() : [];
     waitingSince = Math.min(waitingSince, ...visible.map(({ visibleAt }) => visibleAt));

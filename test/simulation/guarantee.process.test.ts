@@ -32,6 +32,7 @@ const OUTCOMES = [
 
 // With one fault these have most of the schedules.
 const LARGE_ORDERS = new Set([
+  "an order, all the way",
   "an order whose event comes twice",
   "an order that is paid at last",
   "an order whose payment fails first",
