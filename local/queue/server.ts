@@ -11,6 +11,7 @@ import type { Depth, QueuedMessage } from "./messages.ts";
 import { createMoveTasks } from "./move-tasks.ts";
 import { createReceipts } from "./receipts.ts";
 import type { Received } from "./receipts.ts";
+import { refusal } from "./refusal.ts";
 
 /** What the log and the faults know of a request: the queue's name, and the bodies of the messages that
  * it sends, receives, deletes or changes. */
@@ -88,7 +89,14 @@ export async function startQueue(
         if (reply.status === 200) publishVisibility(seen.queue, call.input, reply);
         return reply;
       }
+      case "GetQueueAttributes": {
+        const reply = await fauxqs.handle(call);
+        return reply.status === 200 && seen.queue ? countedNow(seen.queue, reply) : reply;
+      }
       default: {
+        const empty = (call.input as Input).Entries?.findIndex((one) => one.MessageBody === "");
+        // fauxqs rejects an empty body alone, and takes it in a batch.
+        if (empty !== undefined && empty >= 0) return refusal(...missingBody(empty + 1));
         const reply = await fauxqs.handle(call);
         if (seen.queue === undefined) {
           return { ...reply, body: reply.body.replaceAll(FAUXQS_HOST, server.url) };
@@ -97,6 +105,21 @@ export async function startQueue(
         return reply;
       }
     }
+  }
+
+  /** fauxqs counts as in flight what is visible again, until the next receive. */
+  async function countedNow(queue: string, reply: Reply): Promise<Reply> {
+    const { Attributes = {} } = JSON.parse(reply.body) as { Attributes?: Record<string, string> };
+    const { visible, inFlight, delayed } = depthOf(await messages(queue));
+    const counts = {
+      ApproximateNumberOfMessages: visible,
+      ApproximateNumberOfMessagesNotVisible: inFlight,
+      ApproximateNumberOfMessagesDelayed: delayed,
+    };
+    for (const [name, count] of Object.entries(counts)) {
+      if (name in Attributes) Attributes[name] = String(count);
+    }
+    return { ...reply, body: JSON.stringify({ Attributes }) };
   }
 
   function note(queue: string, output: Output, seen: Seen<QueueRequest>): void {
@@ -188,6 +211,11 @@ type Output = {
   Successful?: { MessageId?: string }[];
   Messages?: Received[];
 };
+
+function missingBody(entry: number): [code: string, message: string] {
+  const parameter = `SendMessageBatchRequestEntry.${entry}.MessageBody`;
+  return ["MissingParameter", `The request must contain the parameter ${parameter}.`];
+}
 
 function arnOf(name: string): string {
   return `arn:aws:sqs:us-east-1:000000000000:${name}`;

@@ -119,6 +119,31 @@ test("looking at a queue shows each message's state and changes nothing", async 
     visible: ["visible", 0],
   });
   expect(await queue.depth(queueUrl)).toEqual({ visible: 2, inFlight: 1, delayed: 1 });
+  // What is visible again is not in flight, for who asks SQS either.
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
+  );
+  expect(Attributes).toMatchObject({
+    ApproximateNumberOfMessages: "2",
+    ApproximateNumberOfMessagesNotVisible: "1",
+    ApproximateNumberOfMessagesDelayed: "1",
+  });
+});
+
+test("a batch with an empty body is not accepted, as a single message with one is not", async () => {
+  const { queue, queueUrl, client } = await startedQueue();
+  const Entries = [
+    { Id: "1", MessageBody: "b" },
+    { Id: "2", MessageBody: "" },
+  ];
+  expect(
+    await failureOf(client.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }))),
+  ).toMatchObject({
+    name: "MissingParameter",
+    message: "The request must contain the parameter SendMessageBatchRequestEntry.2.MessageBody.",
+  });
+  expect((await failureOf(client.send(send(queueUrl, "")))).name).toMatch(/MissingParameter$/);
+  expect(await queue.messages(queueUrl)).toEqual([]);
 });
 
 test("looking at a queue that does not exist says what to do", async () => {
