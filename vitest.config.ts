@@ -64,6 +64,16 @@ const projects: TestProjectConfiguration[] = [
   },
   {
     extends: true,
+    // Needs Chromium: test/browser/install.sh.
+    test: {
+      name: "browser",
+      include: ["test/browser/*.suite.ts"],
+      testTimeout: 180_000,
+      hookTimeout: 60_000,
+    },
+  },
+  {
+    extends: true,
     // Needs Docker and the SAM CLI: test/sam/install.sh and test/sam/with-docker.sh.
     test: { name: "sam", include: ["test/sam/*.suite.ts"], testTimeout: 120_000 },
   },
