@@ -147,6 +147,12 @@ const HANDLERS: Handlers = {
     view.shipments += 1;
     step(rowOf(view, id), atMs, "the goods are shipped", "good");
   },
+  log(view, { function: name, line, atMs }) {
+    // The only line that is read: its counts are the result, and no server sees them.
+    if (name !== "reconciliation" || !line.includes('"reconciliation done"')) return;
+    const { agree = 0, findings = 0 } = JSON.parse(line) as { agree?: number; findings?: number };
+    view.reconciliation = { atMs, agree, findings };
+  },
   "environment started": (view, { function: name, pid }) => void workerOf(view, name, pid),
   "environment signaled"(view, { function: name, pid, signal, atMs }) {
     const worker = workerOf(view, name, pid);

@@ -66,6 +66,8 @@ export type View = {
   ended: { name: string; pid: number; how: string; atMs: number }[];
   stripe: { request: string; key: string; what: string; result: string; answer: string }[];
   published: { number: number; id: string; type: string }[];
+  /** The last run that came to its end. */
+  reconciliation?: { atMs: number; agree: number; findings: number };
   /** What runs, by the invocation's request id. */
   invocations: Map<string, { pid: number; ids: string[] }>;
 };
@@ -180,7 +182,7 @@ export function summaryOf(view: View, now: number) {
   );
   const live = claims.filter(({ leaseExpiresAt = 0 }) => leaseExpiresAt > now).length;
   const { messages, deliveries, charges, doubled, lost, done, events, shipments } = view;
-  const { ended, stripe, published } = view;
+  const { ended, stripe, published, reconciliation } = view;
   return {
     totals: { messages, deliveries, charges, doubled, lost, open: rows.filter(isOpen).length },
     wrong: rows.filter(isWrong).map(({ id }) => id),
@@ -190,5 +192,6 @@ export function summaryOf(view: View, now: number) {
     ended,
     stripe,
     published,
+    reconciliation,
   };
 }

@@ -173,6 +173,23 @@ test("a worker that dies leaves its mark on what it had, once", () => {
   ]);
 });
 
+test("the last reconciliation is shown by its counts, and no other line of a log is read", () => {
+  const line = (message: string, name = "reconciliation"): StackEvent => ({
+    type: "log",
+    function: name,
+    pid: 1,
+    stream: "stdout",
+    line: JSON.stringify({ message, agree: 7, findings: 1 }),
+  });
+  const others = viewOf(line("reconciliation continues"), line("reconciliation done", "another"));
+  expect(others.reconciliation).toBeUndefined();
+  expect(viewOf(line("reconciliation done")).reconciliation).toEqual({
+    atMs: 1_000,
+    agree: 7,
+    findings: 1,
+  });
+});
+
 test("an entry that comes again changes nothing", () => {
   const view = emptyView();
   const entry = { ...CHARGED, sequence: 3, atMs: 0 } as Parameters<typeof take>[1];
