@@ -4,6 +4,7 @@ import { interruption, runCommand } from "../cli/terminal/command.ts";
 import type { Page } from "../local/page/server.ts";
 import { build } from "../scripts/build.ts";
 import { openLivePage } from "../scripts/live-page.ts";
+import { reconcile } from "./demo/reconcile.ts";
 import { runStory } from "./demo/story.ts";
 import { messageTable, readsOf } from "./demo/tables.ts";
 import { openHarness } from "./harness/harness.ts";
@@ -93,7 +94,9 @@ ${faultTable(faults)}
     "events published": verdict.events,
     "orders shipped once": verdict.shipped,
   };
+  const reconciled = await reconcile(harness);
+  console.log(reconciled.line);
   console.log(lastLine(around, verdict.wrong.length + verdict.missing.length === 0));
   console.log(lastLine(counts, kept));
-  if (!kept || !complete) process.exitCode = 1;
+  if (!kept || !complete || !reconciled.agrees) process.exitCode = 1;
 }

@@ -1,6 +1,8 @@
 // A function and what triggers it, started and stopped together. A list of these is what a stack runs.
 import { startQueueSource } from "./event-source/queue-source.ts";
 import type { EventSource, QueueSourceSettings } from "./event-source/queue-source.ts";
+import { startSchedule } from "./event-source/schedule.ts";
+import type { ScheduleSettings } from "./event-source/schedule.ts";
 import { startStreamSource } from "./event-source/stream-source.ts";
 import type { StreamSourceSettings } from "./event-source/stream-source.ts";
 import { startFunction } from "./function-host/function.ts";
@@ -18,11 +20,14 @@ export type FunctionSpec = {
   timeoutMs: number;
   /** Its own variables, on top of those that point it at the stack. */
   env: Record<string, string>;
-  trigger: QueueTrigger | StreamTrigger | UrlTrigger;
+  trigger: QueueTrigger | StreamTrigger | UrlTrigger | ScheduleTrigger;
 };
 
 /** The stream of the records table. */
 export type StreamTrigger = StreamSourceSettings & { type: "stream" };
+
+/** A timer. */
+export type ScheduleTrigger = ScheduleSettings & { type: "schedule" };
 
 /** HTTP requests, at an address of the function's own. */
 export type UrlTrigger = {
@@ -80,6 +85,16 @@ export function hostOnStream(
 ): HostedFunction {
   const lambda = startFunction({ bundle, timeoutMs, env }, publish);
   return host(lambda, env, startStreamSource(log, settings, lambda, publish));
+}
+
+/** Hosts a function that a timer invokes. */
+export function hostOnSchedule(
+  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
+  settings: ScheduleSettings,
+  publish: (event: StackEvent) => void,
+): HostedFunction {
+  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
+  return host(lambda, env, startSchedule(settings, lambda, publish));
 }
 
 /**

@@ -1,7 +1,12 @@
 // The functions around the payment worker as they are deployed on a laptop, each with its trigger.
 import { fileURLToPath } from "node:url";
 
-import type { FunctionSpec, StreamTrigger, UrlTrigger } from "./hosted-function.ts";
+import type {
+  FunctionSpec,
+  ScheduleTrigger,
+  StreamTrigger,
+  UrlTrigger,
+} from "./hosted-function.ts";
 import { LOCAL_WORKER, paymentWorker } from "./payment-worker.ts";
 import type { WorkerSettings } from "./payment-worker.ts";
 
@@ -83,10 +88,29 @@ export const paymentApi = (
   around: WorkerSettings = LOCAL_WORKER,
 ) => spec("payment-api", around, { type: "url", ...settings } satisfies UrlTrigger);
 
+/**
+ * Compares records and Stripe, by hand unless it has a period. The window ends later than in AWS, for a
+ * laptop has no payments of yesterday: when a killed worker's message has come again.
+ */
+export const reconciliation = (
+  settings: Partial<ScheduleTrigger> = {},
+  around: WorkerSettings = LOCAL_WORKER,
+) => ({
+  ...spec("reconciliation", around, {
+    type: "schedule",
+    input: { now: true, delaySeconds: 60 },
+    ...settings,
+  } satisfies ScheduleTrigger),
+  timeoutMs: 900_000,
+});
+
 /** The worker with everything around it; `ports` are those of the two addresses. */
 export function everyFunction(
   settings: WorkerSettings = LOCAL_WORKER,
-  ports: { api?: number; webhook?: number } = {},
+  {
+    reconcileEveryMs,
+    ...ports
+  }: { api?: number; webhook?: number; reconcileEveryMs?: number } = {},
 ): [ReturnType<typeof paymentWorker>, ...FunctionSpec[]] {
   return [
     paymentWorker(settings),
@@ -95,5 +119,6 @@ export function everyFunction(
     orderFulfillment(settings),
     stripeWebhook({ port: ports.webhook ?? 0 }, settings),
     paymentApi({ port: ports.api ?? 0 }, settings),
+    reconciliation(reconcileEveryMs === undefined ? {} : { everyMs: reconcileEveryMs }, settings),
   ];
 }

@@ -3,6 +3,8 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 
 import { startBus } from "./bus/server.ts";
 import type { BusServer } from "./bus/server.ts";
+import { startObjects } from "./objects/server.ts";
+import type { ObjectServer } from "./objects/server.ts";
 import { startQueue } from "./queue/server.ts";
 import type { QueueServer } from "./queue/server.ts";
 import type { StackEvent } from "./stack-event.ts";
@@ -19,6 +21,8 @@ export type Servers = {
   stripe: StripeServer;
   /** With a bus for outcome events, and one for Stripe's own. */
   bus: BusServer;
+  /** The bucket of the reconciliation's reports. */
+  objects: ObjectServer;
 };
 
 export type ServerOptions = {
@@ -32,6 +36,7 @@ export type ServerOptions = {
 
 const TABLE_NAME = "payment-records";
 export const ORDERS_TABLE = "orders";
+export const REPORT_BUCKET = "reconciliation";
 export const OUTCOME_BUS = "payment-outcomes";
 const STRIPE_BUS = "aws.partner/stripe.com/ed_local";
 
@@ -89,6 +94,8 @@ export async function startServers(
     await bus.stop();
     sqs.destroy();
   });
+  const objects = await startObjects();
+  started(() => objects.stop());
   bus.bus.createBus(OUTCOME_BUS);
   bus.bus.createBus(STRIPE_BUS);
 
@@ -106,5 +113,5 @@ export async function startServers(
       publish({ type: "order added", item: plainItem(NewImage) });
     }
   });
-  return { tableName: TABLE_NAME, table, queue, stripe, bus };
+  return { tableName: TABLE_NAME, table, queue, stripe, bus, objects };
 }

@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 
 import { createFeed } from "./feed.ts";
 import type { Feed } from "./feed.ts";
-import { hostBehindUrl, hostOnQueue, hostOnStream } from "./hosted-function.ts";
+import { hostBehindUrl, hostOnQueue, hostOnSchedule, hostOnStream } from "./hosted-function.ts";
 import type { FunctionSpec, HostedFunction } from "./hosted-function.ts";
 import { paymentWorker } from "./payment-worker.ts";
 import type { Queues, QueueServer } from "./queue/server.ts";
-import { ORDERS_TABLE, OUTCOME_BUS, startServers } from "./servers.ts";
+import { ORDERS_TABLE, OUTCOME_BUS, REPORT_BUCKET, startServers } from "./servers.ts";
 import type { ServerOptions, Servers } from "./servers.ts";
 import type { StackEvent } from "./stack-event.ts";
 
@@ -105,7 +105,7 @@ async function startOne(
   servers: Servers,
   publish: (event: StackEvent) => void,
 ): Promise<Running> {
-  const { table, tableName, queue, stripe, bus } = servers;
+  const { table, tableName, queue, stripe, bus, objects } = servers;
   const { trigger } = spec;
   const queueUrl = (name: string) => `${queue.url}/000000000000/${name}`;
   const env = {
@@ -116,8 +116,10 @@ async function startOne(
     AWS_ENDPOINT_URL_DYNAMODB: table.url,
     AWS_ENDPOINT_URL_SQS: queue.url,
     AWS_ENDPOINT_URL_EVENTBRIDGE: bus.url,
+    AWS_ENDPOINT_URL_S3: objects.url,
     RECORDS_TABLE: tableName,
     ORDERS_TABLE,
+    REPORT_BUCKET,
     ...(trigger.type !== "stream" && {
       QUEUE_URL: queueUrl(trigger.type === "queue" ? trigger.queue : "payments"),
     }),
@@ -137,6 +139,8 @@ async function startOne(
       return {
         hosted: hostOnStream({ ...spec, env }, table.changes(tableName), trigger, publish),
       };
+    case "schedule":
+      return { hosted: hostOnSchedule({ ...spec, env }, trigger, publish) };
     case "url": {
       const envAt = async (url: string) => ({
         ...env,

@@ -49,7 +49,7 @@ await runCommand(async () => {
     }
     try {
       await build();
-      const functions = everyFunction(LOCAL_WORKER, ports);
+      const functions = everyFunction(LOCAL_WORKER, { ...ports, reconcileEveryMs: 60_000 });
       await run(
         await startStack({ functions, ports, stripeKeys: ["sk_test_local", "rk_test_local"] }),
         values,

@@ -51,7 +51,7 @@ export type ReconciliationEvent = {
 
 type Context = { awsRequestId: string; getRemainingTimeInMillis: () => number };
 
-type Ended = { done: true; findings: number } | { done: false; left?: string };
+type Ended = ({ done: true } & ReturnType<typeof countsOf>) | { done: false; left?: string };
 
 /** @throws what kept it from reading both sides: Lambda counts an error, and no heartbeat is written */
 export function createReconciliation(deps: ReconciliationDeps) {
@@ -108,7 +108,7 @@ export function createReconciliation(deps: ReconciliationDeps) {
     await reports.publish(reportName(run), reportOf(run, now()));
     await reports.keep(keepable({ finished: run.startedAt }));
     line("INFO", "reconciliation done", countsOf(run), [count("Reconciled")]);
-    return { done: true, findings: countsOf(run).findings };
+    return { done: true, ...countsOf(run) };
   };
 }
 

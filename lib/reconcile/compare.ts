@@ -73,7 +73,9 @@ export async function compare(
     const counted = record
       ? within(record.firstClaimedAt)
       : [...states, ...taken].some(({ created }) => within(created));
-    const compared = suspect(record, states, counted, now);
+    // A younger claim may be between two tries.
+    const waits = record !== undefined && record.firstClaimedAt > until;
+    const compared = suspect(record, states, { counted, waits }, now);
     const kind = compared === "agree" && totals ? suspectMoney(record, states, taken) : compared;
     if (kind === "agree") {
       agree += 1;
@@ -97,7 +99,7 @@ export async function compare(
 function suspect(
   record: RecordEntry | undefined,
   states: readonly StripeState[],
-  counted: boolean,
+  { counted, waits }: { counted: boolean; waits: boolean },
   now: number,
 ): Difference | "agree" | "beyond" {
   const { kind } = compareWithStripe(record, states);
@@ -107,7 +109,7 @@ function suspect(
     case "not_at_stripe":
       return counted ? kind : "beyond";
     case "nothing":
-      return record && !live ? "open" : "beyond";
+      return record && !live && !waits ? "open" : "beyond";
     case "not_recorded":
       // An expired claim is reported whenever it was charged.
       return !live && (record || counted) ? kind : "beyond";

@@ -42,4 +42,6 @@ export type SourceEvent = { function: string } & (
   | { type: "not deleted"; requestId: string; message: string }
   | { type: "throttled"; pauseMs: number }
   | { type: "not received"; message: string }
+  /** A timer's invocation has ended; `answer` is the function's, or the error's message. */
+  | { type: "scheduled"; ok: boolean; answer: unknown }
 );
