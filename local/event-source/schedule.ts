@@ -15,25 +15,22 @@ export function startSchedule(
   lambda: LambdaFunction,
   publish: (event: SourceEvent) => void,
 ): EventSource {
-  const running = new Set<Promise<void>>();
+  let running: Promise<void> | undefined;
   const invoke = async (): Promise<void> => {
     const result = await lambda.invoke(input);
     const answer: unknown = result.ok ? JSON.parse(result.payload) : result.errorMessage;
     publish({ type: "scheduled", function: lambda.name, ok: result.ok, answer });
+    running = undefined;
   };
+  // One at a time, as with a reserved concurrency of one.
   const timer =
-    everyMs === undefined
-      ? undefined
-      : setInterval(() => {
-          const one = invoke().finally(() => void running.delete(one));
-          running.add(one);
-        }, everyMs);
+    everyMs === undefined ? undefined : setInterval(() => (running ??= invoke()), everyMs);
 
   return {
-    idle: async () => void (await Promise.all(running)),
+    idle: async () => running,
     async stop() {
       clearInterval(timer);
-      await Promise.all(running);
+      await running;
     },
   };
 }

@@ -3,13 +3,14 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 import {
   orderFulfillment,
   outcomePublisher,
   paymentApi,
   paymentFinalizer,
+  reconciliation,
   stripeWebhook,
 } from "../../local/parts.ts";
 import { paymentWorker } from "../../local/payment-worker.ts";
@@ -161,4 +162,64 @@ test("forged and stale requests reach nothing, and Stripe's own retries do", asy
     .map(({ status }) => status);
   expect(statuses).toEqual([400, 400, 200]);
   expect(await table.item("payment-records", "order-4")).toMatchObject({ revision: 2 });
+});
+
+test("a reconciliation that is killed is gone on with, two at once report the same, and a timer starts it", async () => {
+  const stack = await startStack({
+    functions: [paymentWorker(), reconciliation({ everyMs: 250, input: {} })],
+  });
+  onTestFinished(() => stack.stop());
+  const [, reconciler] = stack.functions;
+  // The timer has nothing to begin for an hour.
+  const checkpoint = "reconciliation/checkpoint.json";
+  stack.objects.put(checkpoint, JSON.stringify({ version: 1, finished: Date.now() }));
+  const charge = async (id: string) => {
+    const body = new URLSearchParams({
+      amount: "1200",
+      currency: "eur",
+      payment_method: "pm_card_visa",
+      confirm: "true",
+      off_session: "true",
+      "metadata[message_id]": id,
+    });
+    const headers = { authorization: "Bearer sk_test_local" };
+    await fetch(`${stack.stripe.url}/v1/payment_intents`, { method: "POST", headers, body });
+  };
+  // None of them is recorded; two in one second are in one slice.
+  for (const id of ["a", "b", "c"]) await charge(id);
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  for (const id of ["d", "e"]) await charge(id);
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const input = { now: true, delaySeconds: 0, slicePayments: 2 };
+  // Once it has kept what it found of the first slice.
+  const killed = Promise.withResolvers<void>();
+  stack.objects.faults.add(
+    { method: "PUT", key: checkpoint },
+    {
+      kind: "hook",
+      at: "applied",
+      run() {
+        reconciler?.kill();
+        killed.resolve();
+      },
+    },
+  );
+  expect(await reconciler?.invoke(input)).toMatchObject({ ok: false, reason: "crash" });
+  await killed.promise;
+  // The timer goes on with it.
+  const report = () => [...stack.objects.objects].find(([key]) => key.includes("/reports/"))?.[1];
+  await vi.waitUntil(() => report() !== undefined, PATIENCE_MS);
+  const found = (text = "{}") =>
+    (JSON.parse(text) as { findings: { messageId: string }[] }).findings.map(
+      (one) => one.messageId,
+    );
+  expect(found(report()).toSorted()).toEqual(["a", "b", "c", "d", "e"]);
+
+  const answers = await Promise.all([reconciler?.invoke(input), reconciler?.invoke(input)]);
+  const ended = answers.map((answer) => JSON.parse(answer?.ok ? answer.payload : "{}") as object);
+  expect(ended).toMatchObject([
+    { done: true, findings: 5 },
+    { done: true, findings: 5 },
+  ]);
+  expect(await stack.table.items("payment-records")).toEqual([]);
 });
