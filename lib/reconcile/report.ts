@@ -1,5 +1,5 @@
-// What a finished reconciliation reports: counts, sums, and the findings with both sides and what to do.
-// No customer and no card, but for a customer that was changed.
+// What a finished reconciliation reports: counts, sums, and the findings with both sides and what to do. No
+// customer and no card.
 
 import type { StripeState } from "./comparison.ts";
 import { DIFFERENCES, SUMS_DIFFER } from "./differences.ts";
@@ -53,8 +53,9 @@ function shownState(kind: Finding["kind"], state: StripeState) {
     currency,
     ...(charge?.inBalance && { inBalance: charge.inBalance }),
     ...(kind === "edited" && {
-      now: { messageId, customer },
-      chargedWith: charge && { messageId: charge.messageId, customer: charge.customer },
+      messageIdNow: messageId,
+      messageIdCharged: charge?.messageId,
+      customerChanged: charge?.customer !== undefined && charge.customer !== customer,
     }),
   };
 }

@@ -115,7 +115,7 @@ test("what is not in its window yet, or no longer, is left alone", async () => {
 });
 
 test("each difference is found, each time, with both sides and what to do", async () => {
-  const { pay, charge, put, record, stripe, run, found, lines, clock } = await prepare();
+  const { pay, charge, put, record, stripe, run, found, report, lines, clock } = await prepare();
   const ids = ["twice", "differs", "less", "renamed", "another-customer"];
   await pay(...ids.map((id) => payment({ id })));
   const intentOf = (id: string) => stripe.ledger.chargesFor(id)[0]?.paymentIntent ?? "";
@@ -147,6 +147,10 @@ test("each difference is found, each time, with both sides and what to do", asyn
     );
     expect(lines.filter(({ DoubleCharge }) => DoubleCharge === 1)).toHaveLength(1);
   }
+  expect(JSON.stringify([...lines, report()])).not.toMatch(/cus_/);
+  expect(lines.find(({ messageId }) => messageId === "another-customer")).toMatchObject({
+    atStripe: [{ messageIdCharged: "another-customer", customerChanged: true }],
+  });
   // It repairs nothing, also not under an id that somebody wrote into a PaymentIntent.
   expect(await record("no-record")).toBeUndefined();
   expect(await record("new-name")).toBeUndefined();
@@ -169,7 +173,7 @@ test("a PaymentIntent whose message id was edited by hand is reported under both
     kind: "edited",
     messageId: "order-1001",
     recorded: { paymentIntentId: intent?.id },
-    atStripe: [{ now: {}, chargedWith: { messageId: "order-1001", customer: "cus_ada" } }],
+    atStripe: [{ messageIdNow: undefined, messageIdCharged: "order-1001", customerChanged: false }],
     next: expect.stringContaining("Set it back to what its charge has") as string,
   });
   stripe.edit(intent?.id ?? "", { metadata: { message_id: "order-1001" } });
