@@ -1,7 +1,7 @@
-// node bench/reconcile.ts [records]: how long `payments reconcile` takes and how much memory it needs, over
-// that many records (200,000) and PaymentIntents of half a day, with a few differences. Once as it is, and
-// once with a heap too small for them: V8 leaves garbage where there is room, so only the second run shows
-// what a reconciliation needs.
+// node bench/reconcile.ts [records]: how long a reconciliation takes and how much memory it needs, over that
+// many records (30,000) and PaymentIntents of half a day, with a few differences. The function as it is
+// deployed, whole and killed after its first slice; then `payments reconcile`, once as it is and once with a
+// heap too small for them: V8 leaves garbage where there is room, so only that run shows what it needs.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,9 +12,12 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 
+import { startFunction } from "../local/function-host/function.ts";
+import { startObjects } from "../local/objects/server.ts";
 import { startQueue } from "../local/queue/server.ts";
 import { startStripe } from "../local/stripe/server.ts";
 import { startTable } from "../local/table/server.ts";
+import { build } from "../scripts/build.ts";
 
 const SPAN_MS = 12 * 3_600_000;
 const SMALL_HEAP = ["--max-old-space-size=64", "--max-semi-space-size=4"];
@@ -22,14 +25,15 @@ const AT_ONCE = 16;
 const UNRECORDED = 7;
 const STUCK = 5;
 
-const count = Number(process.argv[2] ?? 200_000);
+const count = Number(process.argv[2] ?? 30_000);
 const startedAt = Date.now();
 // Stripe's clock runs through these hours while the PaymentIntents are made.
 let clock = startedAt - SPAN_MS + 60_000;
-const [table, stripe, queue] = await Promise.all([
+const [table, stripe, queue, objects] = await Promise.all([
   startTable(),
   startStripe({ now: () => clock }),
   startQueue(),
+  startObjects(),
 ]);
 const folder = mkdtempSync(join(tmpdir(), "payment-worker-reconciliation-"));
 try {
@@ -62,6 +66,8 @@ try {
       },
     }),
   );
+  await build();
+  await inFunction();
   for (const flags of [[], SMALL_HEAP]) {
     const { findings, byKind, seconds, megabytes } = await reconciliation(flags);
     if (findings !== UNRECORDED + STUCK || byKind["not_recorded"] !== UNRECORDED) {
@@ -77,8 +83,62 @@ try {
     `Limits: one machine runs the reconciliation, the table and Stripe; at the default pace of 5 requests per second instead of 100, ${Math.ceil(count / 100 / 5 / 60)} min more.`,
   );
 } finally {
-  await Promise.all([table.stop(), stripe.stop(), queue.stop()]);
+  await Promise.all([table.stop(), stripe.stop(), queue.stop(), objects.stop()]);
   rmSync(folder, { recursive: true });
+}
+
+/** The function, in slices of a third: whole, then killed after the first and gone on with. */
+async function inFunction(): Promise<void> {
+  let pid: number | undefined;
+  const bundle = join(import.meta.dirname, "..", "dist", "reconciliation", "index.js");
+  const lambda = startFunction(
+    {
+      bundle,
+      timeoutMs: 900_000,
+      env: {
+        AWS_LAMBDA_FUNCTION_NAME: "reconciliation",
+        AWS_REGION: "us-east-1",
+        AWS_ACCESS_KEY_ID: "local",
+        AWS_SECRET_ACCESS_KEY: "local",
+        AWS_ENDPOINT_URL_DYNAMODB: table.url,
+        AWS_ENDPOINT_URL_S3: objects.url,
+        RECORDS_TABLE: "records",
+        REPORT_BUCKET: "reports",
+        STRIPE_API_KEY: "sk_test_local",
+        STRIPE_API_BASE: stripe.url,
+      },
+    },
+    (event) => {
+      if (event.type === "environment started") ({ pid } = event);
+    },
+  );
+  const input = { now: true, delaySeconds: 0, slicePayments: Math.ceil(count / 3) };
+  const run = async () => {
+    const began = performance.now();
+    let megabytes = 0;
+    const watch = setInterval(() => (megabytes = peakMegabytes(pid) ?? megabytes), 100);
+    const result = await lambda.invoke(input);
+    clearInterval(watch);
+    const { done, findings } = (
+      result.ok ? JSON.parse(result.payload) : { done: false, findings: 0 }
+    ) as { done: boolean; findings: number };
+    if (result.ok && (!done || findings !== UNRECORDED + STUCK)) {
+      throw new Error(`It found ${findings} and should have found ${UNRECORDED + STUCK}.`);
+    }
+    return `${seconds(began)} s, at most ${megabytes} MB of memory${result.ok ? `, ${findings} findings` : ""}`;
+  };
+  try {
+    console.log(`function, in 3 slices: ${await run()}`);
+    const key = "reports/checkpoint.json";
+    objects.faults.add(
+      { method: "PUT", key },
+      { kind: "hook", at: "applied", run: () => void lambda.kill() },
+    );
+    console.log(`function, killed after its first slice: ${await run()}`);
+    console.log(`function, gone on with: ${await run()}`);
+  } finally {
+    await lambda.stop();
+  }
 }
 
 type Result = {
@@ -175,6 +235,8 @@ async function record(intents: readonly string[]): Promise<void> {
     firstClaimedAt: startedAt - SPAN_MS + 60_000 + Math.floor((n * (SPAN_MS - 120_000)) / count),
     fingerprint: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     expiresAt: Math.ceil(startedAt / 1_000) + 3_000_000,
+    amount: 1_250,
+    currency: "eur",
     ...(n < STUCK + UNRECORDED
       ? { status: "IN_PROGRESS" }
       : { status: "COMPLETED", outcome: { result: "succeeded", paymentIntentId: intents[n] } }),

@@ -24,7 +24,7 @@ export function startSchedule(
   };
   // One at a time, as with a reserved concurrency of one.
   const timer =
-    everyMs === undefined ? undefined : setInterval(() => (running ??= invoke()), everyMs);
+    everyMs === undefined ? undefined : setInterval(() => void (running ??= invoke()), everyMs);
 
   return {
     idle: async () => running,

@@ -256,6 +256,30 @@ test("a bank debit whose event was lost is moved forward, and one that is open f
   expect(await run()).toMatchObject({ advanced: 0, openTooLong: 1 });
 });
 
+test("a claim from before the window is searched for at Stripe, and is stuck only when it was not charged", async () => {
+  const { charge, put, run, found, clock } = await prepare();
+  const claim = { status: "IN_PROGRESS", owner: "dead", leaseExpiresAt: 0, attempt: 1 };
+  await charge("charged");
+  for (const messageId of ["charged", "stuck"]) {
+    await put({ ...claim, messageId, firstClaimedAt: START, fingerprint: "f" });
+  }
+  clock.now = START + 30 * HOUR_MS;
+  // Between two tries, perhaps.
+  await put({
+    ...claim,
+    messageId: "young",
+    firstClaimedAt: clock.now - HOUR_MS,
+    fingerprint: "f",
+  });
+  await run();
+  expect(found()).toEqual(
+    new Map([
+      ["charged", "not_recorded"],
+      ["stuck", "open"],
+    ]),
+  );
+});
+
 test("two runs at once report the same and change nothing twice", async () => {
   const { pay, record, stripe, run, clock } = await prepare();
   await pay(payment({ paymentMethod: "pm_usBankAccount_success" }));

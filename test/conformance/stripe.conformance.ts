@@ -2,7 +2,6 @@
 // description of its API.
 
 import { Ajv } from "ajv";
-import type { ValidateFunction } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { chargeParams } from "../../lib/payments/charge.ts";
@@ -85,7 +84,7 @@ describe("stripe-mock", () => {
 
 describe("the local Stripe", () => {
   let server: StripeServer;
-  let shapes: { paymentIntent: ValidateFunction; error: ValidateFunction };
+  let shapes: ReturnType<typeof stripeShapes>;
   beforeAll(async () => {
     server = await startStripe();
     shapes = stripeShapes();
@@ -166,6 +165,30 @@ describe("the local Stripe", () => {
     for (const intent of page.data) {
       shapes.paymentIntent(intent);
       expect(shapes.paymentIntent.errors).toBeNull();
+    }
+  });
+
+  test("its balance transactions and their sources are in Stripe's shape", async () => {
+    const { body } = await post(server.url, form());
+    await post(server.url, form({ payment_method: "pm_usBankAccount_success", currency: "usd" }));
+    server.refund(body["id"] as string, 200);
+    const list = `${server.url}/v1/balance_transactions?expand[]=data.source`;
+    const response = await fetch(list, { headers: { authorization: "Bearer sk_test_local" } });
+    const page = (await response.json()) as { data: { source: { object: string; id: string } }[] };
+
+    expect(page).toMatchObject({ object: "list", url: "/v1/balance_transactions" });
+    const [refund, debit, charge] = page.data.map(({ source }) => source);
+    expect([refund, debit, charge].map((one) => one?.object)).toEqual([
+      "refund",
+      "charge",
+      "charge",
+    ]);
+    for (const { source, ...transaction } of page.data) {
+      shapes.balanceTransaction({ ...transaction, source: source.id });
+      expect(shapes.balanceTransaction.errors).toBeNull();
+      const shape = source.object === "refund" ? shapes.refund : shapes.charge;
+      shape(source);
+      expect(shape.errors).toBeNull();
     }
   });
 

@@ -34,8 +34,10 @@ export function stripeDescription(): Description {
   return JSON.parse(readFileSync(`${INSTALLED}/stripe-openapi.json`, "utf8")) as Description;
 }
 
+type Shape = "paymentIntent" | "error" | "balanceTransaction" | "charge" | "refund";
+
 /** Validators of Stripe's objects, which allow no field that Stripe does not describe. */
-export function stripeShapes(): { paymentIntent: ValidateFunction; error: ValidateFunction } {
+export function stripeShapes(): Record<Shape, ValidateFunction> {
   const { components } = stripeDescription();
   // stripe-node's own PaymentIntent (API 2026-10-28) has these, which the description (2026-08-26) has not.
   for (const name of ["payment_record", "source"]) {
@@ -44,7 +46,13 @@ export function stripeShapes(): { paymentIntent: ValidateFunction; error: Valida
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ $id: "stripe", components: jsonSchema(components) });
   const shape = (name: string) => ajv.compile({ $ref: `stripe#/components/schemas/${name}` });
-  return { paymentIntent: shape("payment_intent"), error: shape("error") };
+  return {
+    paymentIntent: shape("payment_intent"),
+    error: shape("error"),
+    balanceTransaction: shape("balance_transaction"),
+    charge: shape("charge"),
+    refund: shape("refund"),
+  };
 }
 
 /** OpenAPI 3.0's dialect as JSON Schema: `nullable` as a type, and objects without other fields. */

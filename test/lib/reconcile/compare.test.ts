@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 
 import { compare } from "../../../lib/reconcile/compare.ts";
-import type { Entry, IntentEntry, RecordEntry } from "../../../lib/reconcile/compare.ts";
+import type {
+  Entry,
+  IntentEntry,
+  MoneyEntry,
+  RecordEntry,
+} from "../../../lib/reconcile/compare.ts";
+import { noTotals } from "../../../lib/reconcile/money.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const HOUR = 3_600_000;
@@ -82,6 +88,11 @@ test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
     [claim({ firstClaimedAt: before }), intent({ created: before })],
     { agree: 0, kinds: ["not_recorded"] },
   ],
+  [
+    "a claim that is younger than the period, perhaps between two tries",
+    [claim({ firstClaimedAt: PERIOD.until + 1 })],
+    { agree: 0, kinds: [] },
+  ],
   ["a claim under a live lease", [claim({ leaseExpiresAt: NOW + 1 })], { agree: 0, kinds: [] }],
   [
     "a claim under a live lease, and just paid",
@@ -115,4 +126,102 @@ test("a suspicion names what was seen and what is recorded, to be read again", a
   expect(suspicions).toEqual([
     { messageId: "order-1", kind: "different", paymentIntentIds: ["pi_2", "pi_1"], counted: true },
   ]);
+});
+
+const money = (changes: Partial<MoneyEntry> = {}): MoneyEntry => ({
+  what: "money",
+  messageId: "order-1",
+  transactionId: "txn_1",
+  paymentIntentId: "pi_1",
+  customer: "cus_ada",
+  created: NOW - HOUR,
+  amount: 1_200,
+  currency: "eur",
+  ...changes,
+});
+const EUR = { eur: { count: 1, amount: 1_200 } };
+const PAID_RECORD = claim({ outcome: PAID, amount: 1_200, currency: "eur" });
+const ADA = { customer: "cus_ada" };
+const ofResult = (result: "processing" | "failed" | "declined" | "requires_action") => {
+  const outcome = { result, paymentIntentId: "pi_1", code: "c" };
+  return [claim({ outcome, amount: 1_200, currency: "eur" }), intent({ ...ADA, outcome })];
+};
+
+test.each<[string, Entry[], { agree?: number; kinds?: string[]; counted?: boolean }]>([
+  ["paid, recorded and in the balance", [PAID_RECORD, intent(ADA), money()], {}],
+  [
+    "the same, recorded by an earlier version",
+    [claim({ outcome: PAID }), intent(ADA), money()],
+    {},
+  ],
+  ["the same movement, read twice", [PAID_RECORD, intent(ADA), money(), money()], {}],
+  [
+    "not in the balance",
+    [PAID_RECORD, intent(ADA)],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  [
+    "another amount in the balance",
+    [PAID_RECORD, intent(ADA), money({ amount: 1_199 })],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  [
+    "another currency in the balance",
+    [PAID_RECORD, intent(ADA), money({ currency: "usd" })],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  [
+    "twice in the balance",
+    [PAID_RECORD, intent(ADA), money(), money({ transactionId: "txn_2" })],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  [
+    "in the balance for another customer",
+    [PAID_RECORD, intent({ customer: "cus_eve" }), money()],
+    { agree: 0, kinds: ["edited"], counted: false },
+  ],
+  ["a bank debit that is not submitted yet", ofResult("processing"), { counted: false }],
+  ["a bank debit that is", [...ofResult("processing"), money()], {}],
+  ["a bank debit that failed later", [...ofResult("failed"), money()], {}],
+  ["a decline", ofResult("declined"), { counted: false }],
+  [
+    "a decline that is in the balance",
+    [...ofResult("declined"), money()],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  [
+    "an action that was not taken, and is in the balance",
+    [...ofResult("requires_action"), money()],
+    { agree: 0, kinds: ["balance_differs"], counted: false },
+  ],
+  ["in the balance alone", [money()], { agree: 0, kinds: ["not_recorded"], counted: false }],
+  [
+    "in the balance alone, before the period",
+    [money({ created: before })],
+    { agree: 0, counted: false },
+  ],
+  [
+    "in the balance, and recorded before the period",
+    [{ ...PAID_RECORD, firstClaimedAt: before }, money()],
+    { agree: 0, counted: false },
+  ],
+])("with the balance: %s", async (_, entries, { agree = 1, kinds = [], counted = true }) => {
+  const totals = noTotals();
+  const found = await compare(all(entries), PERIOD, NOW, totals);
+  expect(found.suspicions.map(({ kind }) => kind)).toEqual(kinds);
+  expect(found.agree).toBe(agree);
+  const sums = counted ? EUR : {};
+  expect(totals).toEqual({ recorded: sums, inBalance: sums, settled: {}, other: {} });
+});
+
+test("a suspicion counts in the sums of the period that its claim is of, and else of its charge", async () => {
+  const countedOf = async (...entries: Entry[]) =>
+    (await compare(all(entries), PERIOD, NOW, noTotals())).suspicions.map(({ counted }) => counted);
+  const twice = [intent(), intent({ paymentIntentId: "pi_2" })];
+  expect(await countedOf(claim({ outcome: PAID }), ...twice)).toEqual([true]);
+  expect(await countedOf(claim({ outcome: PAID, firstClaimedAt: before }), ...twice)).toEqual([
+    false,
+  ]);
+  expect(await countedOf(...twice)).toEqual([true]);
+  expect(await countedOf(...twice.map((one) => ({ ...one, created: before })))).toEqual([false]);
 });

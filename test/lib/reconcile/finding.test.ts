@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 
 import type { IdempotencyRecord } from "../../../lib/payments/record.ts";
 import type { StripeState } from "../../../lib/reconcile/comparison.ts";
-import { findingOf, unrecordedState } from "../../../lib/reconcile/finding.ts";
+import {
+  addVerified,
+  findingOf,
+  unrecordedState,
+  wrongAccount,
+} from "../../../lib/reconcile/finding.ts";
+import { noTotals } from "../../../lib/reconcile/money.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
@@ -85,4 +91,177 @@ test("of a decline and a payment, the payment is to be recorded; of another find
   expect(unrecorded && unrecordedState(unrecorded)).toEqual(paid("pi_1"));
   expect(different).toMatchObject({ kind: "different" });
   expect(different && unrecordedState(different)).toBeUndefined();
+});
+
+const IN_BALANCE = { amount: 1_200, currency: "eur" };
+const CHARGE = { messageId: "order-1", customer: "cus_ada", inBalance: IN_BALANCE };
+const CAPTURED_LATE = NOW - 2 * 3_600_000;
+const RECORDED = { ...COMPLETED, ...IN_BALANCE, firstClaimedAt: CAPTURED_LATE };
+/** Paid by pi_1 two hours ago, with its charge, but for what a test changes. */
+const state = (changes: Partial<StripeState> = {}): StripeState => ({
+  ...paid("pi_1", CAPTURED_LATE),
+  charge: CHARGE,
+  ...changes,
+});
+const { inBalance: _balance, ...NOT_IN_BALANCE } = CHARGE;
+
+test.each<[string, IdempotencyRecord | undefined, StripeState[], string | undefined]>([
+  ["paid, recorded and in the balance", RECORDED, [state()], undefined],
+  ["another amount", RECORDED, [state({ amount: 1_100 })], "amount_differs"],
+  [
+    "another amount in the balance",
+    RECORDED,
+    [state({ charge: { ...CHARGE, inBalance: { amount: 1_199, currency: "eur" } } })],
+    "balance_differs",
+  ],
+  [
+    "another currency in the balance",
+    RECORDED,
+    [state({ charge: { ...CHARGE, inBalance: { amount: 1_200, currency: "usd" } } })],
+    "balance_differs",
+  ],
+  [
+    "the balance of a record of an earlier version",
+    COMPLETED,
+    [state({ charge: { ...CHARGE, inBalance: { amount: 1_199, currency: "eur" } } })],
+    "balance_differs",
+  ],
+  [
+    "not in the balance after two hours",
+    RECORDED,
+    [state({ charge: NOT_IN_BALANCE })],
+    "balance_differs",
+  ],
+  [
+    "not in the balance yet",
+    RECORDED,
+    [state({ charge: NOT_IN_BALANCE, created: CAPTURED_LATE + 1 })],
+    undefined,
+  ],
+  [
+    "a bank debit that is not in the balance",
+    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
+    [
+      state({
+        outcome: { result: "processing", paymentIntentId: "pi_1" },
+        charge: NOT_IN_BALANCE,
+      }),
+    ],
+    undefined,
+  ],
+  ["an id that was changed", RECORDED, [state({ messageId: "order-2" })], "edited"],
+  [
+    "an id that was changed, of a payment without a charge",
+    { ...RECORDED, outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
+    [
+      {
+        ...MINE,
+        messageId: "order-2",
+        paymentIntentId: "pi_1",
+        created: CAPTURED_LATE,
+        status: "requires_action",
+        outcome: { result: "requires_action", paymentIntentId: "pi_1" },
+      },
+    ],
+    "edited",
+  ],
+  [
+    "another's charge, whose id was changed to this",
+    undefined,
+    [state({ charge: { ...CHARGE, messageId: "order-0" } })],
+    "edited",
+  ],
+  [
+    "another's charge beside its own",
+    RECORDED,
+    [state(), state({ paymentIntentId: "pi_2", charge: { ...CHARGE, messageId: "order-0" } })],
+    "edited",
+  ],
+  [
+    "two charges, of which one was edited away",
+    RECORDED,
+    [state(), { ...paid("pi_2"), messageId: "order-9", charge: CHARGE }],
+    "charged_twice",
+  ],
+  ["a customer that was changed", RECORDED, [state({ customer: "cus_eve" })], "edited"],
+  [
+    "a charge without a customer",
+    RECORDED,
+    [state({ charge: { messageId: "order-1", inBalance: IN_BALANCE } })],
+    undefined,
+  ],
+])("with its charge: %s", (_, record, states, kind) => {
+  expect(findingOf("order-1", record, states, NOW)?.kind).toBe(kind);
+});
+
+test("a finding has what is recorded with its amount, where that is known", () => {
+  const differs = findingOf("order-1", { ...RECORDED, amount: 1_199 }, [state()], NOW);
+  expect(differs?.recorded).toStrictEqual({ ...PAID, amount: 1_199, currency: "eur" });
+  expect(findingOf("order-1", COMPLETED, [], NOW)?.recorded).toStrictEqual(PAID);
+});
+
+const EUR = { eur: { count: 1, amount: 1_200 } };
+const DECLINED = { result: "declined", paymentIntentId: "pi_1", code: "c" } as const;
+
+test.each<[string, IdempotencyRecord | undefined, StripeState[], object, object]>([
+  ["paid, recorded and in the balance", RECORDED, [state()], EUR, EUR],
+  ["recorded by an earlier version", COMPLETED, [state()], EUR, EUR],
+  ["charged and not recorded", undefined, [state()], {}, EUR],
+  ["charged, and a claim", { ...CLAIM, firstClaimedAt: CAPTURED_LATE }, [state()], {}, EUR],
+  ["recorded and not at Stripe", RECORDED, [], EUR, {}],
+  ["not at Stripe, and no amount recorded", COMPLETED, [], {}, {}],
+  ["not in the balance", RECORDED, [state({ charge: NOT_IN_BALANCE })], EUR, {}],
+  [
+    "not in the balance yet",
+    RECORDED,
+    [state({ charge: NOT_IN_BALANCE, created: NOW - 1 })],
+    {},
+    {},
+  ],
+  [
+    "charged twice",
+    RECORDED,
+    [state(), state({ paymentIntentId: "pi_2" })],
+    EUR,
+    { eur: { count: 2, amount: 2_400 } },
+  ],
+  [
+    "another's charge",
+    RECORDED,
+    [state(), state({ charge: { ...CHARGE, messageId: "order-2" }, paymentIntentId: "pi_2" })],
+    EUR,
+    EUR,
+  ],
+  [
+    "a bank debit that is submitted",
+    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
+    [state()],
+    EUR,
+    EUR,
+  ],
+  ["a decline that is in the balance", { ...RECORDED, outcome: DECLINED }, [state()], {}, EUR],
+  [
+    "an action that was not taken, and is in the balance",
+    { ...RECORDED, outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
+    [state()],
+    {},
+    EUR,
+  ],
+  [
+    "a bank debit that is not submitted",
+    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
+    [state({ charge: NOT_IN_BALANCE })],
+    {},
+    {},
+  ],
+])("the sums of what was read again: %s", (_, record, states, recorded, inBalance) => {
+  const totals = noTotals();
+  addVerified(totals, "order-1", record, states, NOW);
+  expect(totals).toEqual({ recorded, inBalance, settled: {}, other: {} });
+});
+
+test("20 records that Stripe does not have, and nothing else of ours there, is another account", () => {
+  expect(wrongAccount(0, 19)).toBeUndefined();
+  expect(wrongAccount(1, 20)).toBeUndefined();
+  expect(wrongAccount(0, 20)).toContain("none of the first 20 that are recorded");
 });
