@@ -19,7 +19,7 @@ export function startStripeMock(): Promise<ExternalServer> {
 
 type Schema = { properties: Record<string, unknown> };
 type Description = {
-  components: { schemas: { payment_intent: Schema } };
+  components: { schemas: Record<"payment_intent" | "charge", Schema> };
   paths: {
     "/v1/payment_intents": {
       post: {
@@ -39,9 +39,13 @@ type Shape = "paymentIntent" | "error" | "balanceTransaction" | "charge" | "refu
 /** Validators of Stripe's objects, which allow no field that Stripe does not describe. */
 export function stripeShapes(): Record<Shape, ValidateFunction> {
   const { components } = stripeDescription();
-  // stripe-node's own PaymentIntent (API 2026-10-28) has these, which the description (2026-08-26) has not.
-  for (const name of ["payment_record", "source"]) {
-    components.schemas.payment_intent.properties[name] = { type: "string", nullable: true };
+  // stripe-node's own types (API 2026-10-28) have these, which the description (2026-08-26) has not.
+  for (const [schema, name] of [
+    ["payment_intent", "payment_record"],
+    ["payment_intent", "source"],
+    ["charge", "source"],
+  ] as const) {
+    components.schemas[schema].properties[name] = { type: "string", nullable: true };
   }
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ $id: "stripe", components: jsonSchema(components) });
