@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const FILES = execFileSync("git", ["ls-files", "-z"], { cwd: ROOT, encoding: "utf8" })
   .split("\0")
   .filter((path) => /\.(?:ts|cjs|mjs|md|ya?ml|sh|html|json)$/.test(path))
-  .filter((path) => path !== "package-lock.json" && !path.endsWith("tidy.test.ts"))
+  .filter((path) => !path.endsWith("package-lock.json") && !path.endsWith("tidy.test.ts"))
   .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 const LIB = FILES.filter(({ path }) => path.startsWith("lib/"));
 
