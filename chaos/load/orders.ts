@@ -49,8 +49,9 @@ export async function placeOrders(
     requests += answer.attempts;
     if (answer.accepted) accepted += 1;
     if (random() >= REPEATED) return;
+    const again = await order(id);
+    requests += again.attempts;
     repeats += 1;
-    requests += (await order(id)).attempts;
   });
   return { orders, requests, repeats, accepted, shippedMs: () => percentiles(shippedMs) };
 }
