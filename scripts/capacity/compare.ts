@@ -68,7 +68,8 @@ export function compare(load: Load, plan: Plan): Compared[] {
   return [plan, ...others].map((one) => simulated(load, one)).toSorted((a, b) => a.cost - b.cost);
 }
 
-function simulated(load: Load, plan: Plan): Compared {
+/** One of them. */
+export function simulated(load: Load, plan: Plan): Compared {
   const random = seededRandom(1);
   const messages = load.rate * (1 + load.duplicates + load.retries);
   const outcome = simulatePlan(
