@@ -57,7 +57,7 @@ export interface LambdaFunction {
 /**
  * For a function that mostly waits for Stripe, in MB: its waiting costs half as much as with 512, and a batch
  * takes 3 % longer. A cold start takes a third of a second longer, which no client waits for. A worker with
- * batches of 8 holds 109 MB, and 151 MB when each body is 0.7 MB.
+ * batches of 8 holds 140 MB, and 151 MB when each body is 0.7 MB.
  */
 export const WAITING_MB = 256;
 
