@@ -1,9 +1,10 @@
 // The reconciliation: every hour, do the records and Stripe agree, and what has been open for long?
 
-import { createDynamoDb, createS3, createSecretsManager } from "../lib/aws/clients.ts";
+import { createDynamoDb, createSecretsManager } from "../lib/aws/clients.ts";
 import { recordReader } from "../lib/aws/read-record.ts";
 import { recordedOutcomes } from "../lib/aws/recorded-outcomes.ts";
 import { reportBucket } from "../lib/aws/report-bucket.ts";
+import { createS3 } from "../lib/aws/s3-client.ts";
 import { recordScanner } from "../lib/aws/scan-records.ts";
 import type { LogLine } from "../lib/lambda/emf.ts";
 import { readReconciliationEnvironment } from "../lib/lambda/environment.ts";

@@ -4,7 +4,6 @@ import type { Agent } from "node:https";
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
-import { S3Client } from "@aws-sdk/client-s3";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -65,18 +64,4 @@ export function createSecretsManager(settings: AwsSettings): SecretsManagerClien
 
 export function createEventBridge(settings: AwsSettings): EventBridgeClient {
   return keepSigner(new EventBridgeClient(configuration(settings)));
-}
-
-/** With the SDK's own handler: S3's bodies are streams. */
-export function createS3(settings: AwsSettings): S3Client {
-  const requestTimeout = Math.ceil(settings.callTimeoutMs / 3);
-  return new S3Client({
-    ...configuration(settings),
-    requestHandler: {
-      connectionTimeout: requestTimeout,
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      ...(settings.httpsAgent && { httpsAgent: settings.httpsAgent }),
-    },
-  });
 }

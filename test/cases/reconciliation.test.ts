@@ -3,10 +3,11 @@
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { createDynamoDb, createS3 } from "../../lib/aws/clients.ts";
+import { createDynamoDb } from "../../lib/aws/clients.ts";
 import { recordReader } from "../../lib/aws/read-record.ts";
 import { recordedOutcomes } from "../../lib/aws/recorded-outcomes.ts";
 import { reportBucket } from "../../lib/aws/report-bucket.ts";
+import { createS3 } from "../../lib/aws/s3-client.ts";
 import { recordScanner } from "../../lib/aws/scan-records.ts";
 import type { LogLine } from "../../lib/lambda/emf.ts";
 import { createReconciliation } from "../../lib/lambda/reconciliation-handler.ts";
