@@ -6,7 +6,7 @@ import { build } from "../scripts/build.ts";
 import { openLivePage } from "../scripts/live-page.ts";
 import { reconcile } from "./demo/reconcile.ts";
 import { runStory } from "./demo/story.ts";
-import { messageTable, readsOf } from "./demo/tables.ts";
+import { againTable, messageTable, readsOf } from "./demo/tables.ts";
 import { openHarness } from "./harness/harness.ts";
 import type { Harness, PlannedFault } from "./harness/harness.ts";
 import { faultTable, lastLine } from "./harness/report.ts";
@@ -76,6 +76,8 @@ ${readsOf(harness)}
 
 ${faultTable(faults)}
 `);
+  const again = againTable(harness, verdict, faults);
+  if (again !== "") console.log(`Without a fault of their own:\n${again}\n`);
   if (!kept) {
     for (const sentence of [...verdict.wrong, ...verdict.missing]) console.log(sentence);
     console.log("The guarantee was violated. The functions' log:");

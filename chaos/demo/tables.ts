@@ -3,7 +3,8 @@ import { styleText } from "node:util";
 
 import { table } from "../../cli/terminal/table.ts";
 import { ORDERS_TABLE } from "../../local/servers.ts";
-import type { Harness } from "../harness/harness.ts";
+import { idIn } from "../../scripts/describe-body.ts";
+import type { Harness, PlannedFault } from "../harness/harness.ts";
 import { LOST, OPEN, SILENT } from "../harness/verdict.ts";
 import type { Row, Verdict } from "../harness/verdict.ts";
 
@@ -36,6 +37,39 @@ export function messageTable(harness: Harness, { rows }: Verdict): string {
   return table(["message", ...COUNTS, "how it ended"], cells, {
     paint: (line, row) => (lines[row]?.of.some(isWrong) ? styleText("red", line) : line),
   });
+}
+
+/**
+ * Why messages without a fault of their own came more than once: their batch's worker was killed, or the
+ * machine was so busy that a call took longer than its timeout. Empty when none did.
+ */
+export function againTable(
+  { stack, deliveries }: Harness,
+  { rows }: Verdict,
+  faults: readonly PlannedFault[],
+): string {
+  const reasons = new Map<string, Set<string>>();
+  const add = (id: string | undefined, why: string): void => {
+    if (id !== undefined) reasons.set(id, (reasons.get(id) ?? new Set()).add(why));
+  };
+  stack.feed.subscribe((entry) => {
+    if (!("function" in entry) || entry.function !== stack.worker.name) return;
+    if (entry.type === "failed") {
+      for (const { body } of entry.messages)
+        add(idIn(body), `its whole batch failed (${entry.reason})`);
+    } else if (entry.type === "log" && entry.line.includes('"decision"')) {
+      const { messageId, decision, kind, code } = JSON.parse(entry.line) as Record<string, string>;
+      if (decision !== "completed" && decision !== "duplicate") {
+        add(messageId, [decision, kind, code].filter(Boolean).join(", "));
+      }
+    }
+  })();
+  const planned = new Set(faults.map(({ id }) => id));
+  const cells = rows
+    .map(({ id }) => ({ id, count: deliveries.of(id).length }))
+    .filter(({ id, count }) => count > 1 && !planned.has(id) && reasons.has(id))
+    .map(({ id, count }) => [id, String(count), [...(reasons.get(id) ?? [])].join("; ")]);
+  return cells.length === 0 ? "" : table(["message", "deliveries", "why it came again"], cells);
 }
 
 const COUNTS = ["deliveries", "requests", "charges", "events", "shipped"] as const;

@@ -53,7 +53,7 @@ the key in that stack's secret, and if that is a live key, it takes real money.`
   examples: [
     "npm run payments -- send --amount 80 --currency jpy",
     "npm run payments -- send --id order-1 --repeat 3   # charged once",
-    "npm run payments -- send --count 500 --shape sns",
+    "npm run payments -- send --count 50 --shape sns",
     "npm run payments -- send --stack PaymentWorker-dev --customer cus_123 --payment-method pm_456",
   ],
 };

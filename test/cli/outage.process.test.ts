@@ -55,18 +55,20 @@ test.concurrent.for(["unavailable", "unreachable"] as const)(
     const { stack, events } = operator;
     const outage = stack.stripe.faults.outage(how);
     for (let n = 0; n < PAYMENTS; n += 1) await operator.send(`order-${n}`);
+    const pausesMs = () =>
+      events.flatMap((event) => (event.type === "throttled" ? [event.pauseMs] : []));
     await sleep(SCALED.outageMs);
+    // On a busy machine it lasts until the poller has slowed down.
+    await until(() => pausesMs().some((pauseMs) => pauseMs >= 1_600));
     const dead = await stack.queue.depth(stack.queues.dlqUrl);
     const waiting = await stack.queue.depth(stack.queues.queueUrl);
-    const pauses = events.flatMap((event) => (event.type === "throttled" ? [event.pauseMs] : []));
     outage.remove();
     const tooMany = limitRate(stack.stripe);
-    await stack.drained(60_000);
+    await stack.drained(100_000);
 
-    // Nobody gave up, and the poller asked less and less often.
+    // Nobody gave up.
     expect(dead).toEqual({ visible: 0, inFlight: 0, delayed: 0 });
     expect(waiting.visible + waiting.inFlight).toBe(PAYMENTS);
-    expect(Math.max(...pauses)).toBeGreaterThanOrEqual(1_600);
     expect(outage.happened()).toBeLessThan(PAYMENTS * SCALED.maxReceiveCount);
     // Everything was charged once, no faster than Stripe takes it.
     expect(tooMany()).toBe(0);
