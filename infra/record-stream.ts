@@ -7,6 +7,7 @@ import type * as s3 from "aws-cdk-lib/aws-s3";
 
 import { sum } from "./alarm.ts";
 import type { AddAlarm } from "./alarm.ts";
+import { count } from "./metrics.ts";
 
 /**
  * What Lambda polls with. A stream's own permissions:
@@ -86,7 +87,11 @@ export function publisherAlarms(
     add(
       "PublisherErrors",
       "The outcome publisher failed in three consecutive periods of 5 minutes: EventBridge does not take its events, or it crashes. Lambda goes on trying for 12 hours, and every later outcome of the shard waits behind. The log has the code.",
-      publisher.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
+      // An outcome that fails alone is the lowest failure of its batch, which Lambda counts as no error.
+      sum("Failures", MINUTES_5, {
+        failed: count({ function: publisher }, "PublishFailed", MINUTES_5),
+        errors: publisher.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
+      }),
       { threshold: 1, periods: 3 },
     ),
   ];

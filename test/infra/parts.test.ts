@@ -337,7 +337,6 @@ test("with a customer-managed key, the parts encrypt with it what they keep, and
 
 test.each([
   ["OutcomesLate", { MetricName: "IteratorAge", Statistic: "Maximum", Threshold: 300_000 }],
-  ["PublisherErrors", { MetricName: "Errors", Threshold: 1, EvaluationPeriods: 3 }],
   ["EventsNotDelivered", { MetricName: "ApproximateNumberOfMessagesVisible", Threshold: 1 }],
   ["DoubleCharges", { MetricName: "DoubleCharge", Period: 60, Threshold: 1 }],
   ["StripeEventDeadLetters", { MetricName: "ApproximateNumberOfMessagesVisible", Threshold: 1 }],
@@ -352,15 +351,17 @@ test.each([
 });
 
 test.each([
-  ["OutcomesNotPublished", ["OnFailureDestinationDeliveredEventCount", "DroppedEventCount"]],
-  ["WebhookFailures", ["WebhookFailed", "Errors", "Throttles"]],
-])("%s fires on any of %o", (name, metrics) => {
-  const { Threshold, Metrics } = alarmOf(name) as {
+  ["OutcomesNotPublished", ["OnFailureDestinationDeliveredEventCount", "DroppedEventCount"], 1],
+  ["PublisherErrors", ["PublishFailed", "Errors"], 3],
+  ["WebhookFailures", ["WebhookFailed", "Errors", "Throttles"], 1],
+])("%s fires on any of %o, in %i periods", (name, metrics, periods) => {
+  const { Threshold, EvaluationPeriods, Metrics } = alarmOf(name) as {
     Threshold: number;
+    EvaluationPeriods: number;
     Metrics: { Expression?: string; MetricStat?: { Metric: { MetricName: string } } }[];
   };
 
-  expect(Threshold).toBe(1);
+  expect([Threshold, EvaluationPeriods]).toStrictEqual([1, periods]);
   expect(Metrics[0]?.Expression).toMatch(/^FILL\(\w+, 0\)( \+ FILL\(\w+, 0\))+$/);
   expect(Metrics.slice(1).map(({ MetricStat }) => MetricStat?.Metric.MetricName)).toStrictEqual(
     metrics,
