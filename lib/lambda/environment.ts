@@ -29,30 +29,20 @@ export type Environment = {
   timings: WorkerTimings;
 };
 
-/**
- * Reads the payment worker's environment.
- *
- * @throws Error with a sentence for the operator
- */
+// Each of these throws an Error with a sentence for the operator.
+
 export function readEnvironment(variables: Variables): Environment {
   return {
+    ...readStripe(variables),
     recordsTable: required(variables, "RECORDS_TABLE"),
-    queueUrl: url("QUEUE_URL", required(variables, "QUEUE_URL")).href,
-    stripeKey: readStripeKey(variables),
-    ...readStripeMode(variables["STRIPE_MODE"]),
-    stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-worker",
+    queueUrl: requiredUrl(variables, "QUEUE_URL"),
+    functionName: nameOf(variables, "payment-worker"),
     memoryMb: Number(variables["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] ?? 512),
     batchSize: readBatchSize(variables["BATCH_SIZE"] || String(DEFAULT_TIMINGS.batchSize)),
     timings: readTimings(variables),
   };
 }
 
-/**
- * Reads the outcome publisher's environment.
- *
- * @throws Error with a sentence for the operator
- */
 export function readPublisherEnvironment(variables: Variables): {
   eventBusName: string;
   /** The `source` of every event: it names the stage. */
@@ -63,16 +53,11 @@ export function readPublisherEnvironment(variables: Variables): {
   return {
     eventBusName: required(variables, "EVENT_BUS_NAME"),
     source: readSource(variables),
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "outcome-publisher",
+    functionName: nameOf(variables, "outcome-publisher"),
     callTimeoutMs: readTimings(variables).callTimeoutMs,
   };
 }
 
-/**
- * Reads the environment of the webhook.
- *
- * @throws Error with a sentence for the operator
- */
 export function readWebhookEnvironment(variables: Variables): {
   queueUrl: string;
   /** Where the signing secrets come from; themselves, local only. */
@@ -89,88 +74,80 @@ export function readWebhookEnvironment(variables: Variables): {
     );
   }
   return {
-    queueUrl: url("STRIPE_EVENTS_QUEUE_URL", required(variables, "STRIPE_EVENTS_QUEUE_URL")).href,
+    queueUrl: requiredUrl(variables, "STRIPE_EVENTS_QUEUE_URL"),
     webhookSecret: value
       ? { value }
       : { secretArn: required(variables, "STRIPE_WEBHOOK_SECRET_ARN") },
     ...readStripeMode(variables["STRIPE_MODE"]),
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "stripe-webhook",
+    functionName: nameOf(variables, "stripe-webhook"),
     callTimeoutMs: readTimings(variables).callTimeoutMs,
   };
 }
 
-/**
- * Reads the payment finalizer's environment: the worker's, and the bus for refunds and disputes.
- *
- * @throws Error with a sentence for the operator
- */
+/** The worker's, and the bus for refunds and disputes. */
 export function readFinalizerEnvironment(
   variables: Variables,
 ): Environment & { eventBusName?: string; source: string } {
   const eventBusName = variables["EVENT_BUS_NAME"];
   return {
     ...readEnvironment(variables),
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-finalizer",
+    functionName: nameOf(variables, "payment-finalizer"),
     source: readSource(variables),
     ...(eventBusName && { eventBusName }),
   };
 }
 
-/**
- * Reads the payment API's environment.
- *
- * @throws Error with a sentence for the operator
- */
 export function readApiEnvironment(
   variables: Variables,
 ): Pick<Environment, "recordsTable" | "queueUrl" | "functionName" | "timings"> {
   return {
     recordsTable: required(variables, "RECORDS_TABLE"),
-    queueUrl: url("QUEUE_URL", required(variables, "QUEUE_URL")).href,
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "payment-api",
+    queueUrl: requiredUrl(variables, "QUEUE_URL"),
+    functionName: nameOf(variables, "payment-api"),
     timings: readTimings(variables),
   };
 }
 
-/**
- * Reads the environment of order fulfillment.
- *
- * @throws Error with a sentence for the operator
- */
-export function readFulfillmentEnvironment(variables: Variables): {
-  ordersTable: string;
-  queueUrl: string;
-  functionName: string;
-  timings: WorkerTimings;
-} {
+export function readFulfillmentEnvironment(
+  variables: Variables,
+): Pick<Environment, "queueUrl" | "functionName" | "timings"> & { ordersTable: string } {
   return {
     ordersTable: required(variables, "ORDERS_TABLE"),
-    queueUrl: url("QUEUE_URL", required(variables, "QUEUE_URL")).href,
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "order-fulfillment",
+    queueUrl: requiredUrl(variables, "QUEUE_URL"),
+    functionName: nameOf(variables, "order-fulfillment"),
     timings: readTimings(variables),
   };
 }
 
-/**
- * Reads the reconciliation's environment: the worker's, with a bucket in the queue's place.
- *
- * @throws Error with a sentence for the operator
- */
+/** The worker's, with a bucket in the queue's place. */
 export function readReconciliationEnvironment(
   variables: Variables,
 ): Omit<Environment, "queueUrl" | "batchSize" | "memoryMb"> & { reportBucket: string } {
   return {
+    ...readStripe(variables),
     recordsTable: required(variables, "RECORDS_TABLE"),
     reportBucket: required(variables, "REPORT_BUCKET"),
-    stripeKey: readStripeKey(variables),
-    ...readStripeMode(variables["STRIPE_MODE"]),
-    stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
-    functionName: variables["AWS_LAMBDA_FUNCTION_NAME"] ?? "reconciliation",
+    functionName: nameOf(variables, "reconciliation"),
     timings: readTimings(variables),
   };
 }
 
+const nameOf = (variables: Variables, local: string): string =>
+  variables["AWS_LAMBDA_FUNCTION_NAME"] ?? local;
+
+const requiredUrl = (variables: Variables, name: string): string =>
+  url(name, required(variables, name)).href;
+
 /** The `source` of every event: it names the stage. */
-function readSource(variables: Variables): string {
-  return `urn:payment-worker:${variables["STAGE"] || "local"}`;
+const readSource = (variables: Variables): string =>
+  `urn:payment-worker:${variables["STAGE"] || "local"}`;
+
+function readStripe(
+  variables: Variables,
+): Pick<Environment, "stripeKey" | "stripeMode" | "stripeBase"> {
+  return {
+    stripeKey: readStripeKey(variables),
+    ...readStripeMode(variables["STRIPE_MODE"]),
+    stripeBase: url("STRIPE_API_BASE", variables["STRIPE_API_BASE"] || "https://api.stripe.com"),
+  };
 }

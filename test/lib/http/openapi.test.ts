@@ -134,6 +134,13 @@ const CASES: Case[] = [
   { name: "no table", away: true, answer: "503 unavailable" },
   { name: "another method", method: "PUT", answer: "405 method-not-allowed" },
   { name: "an unknown payment", ...GET, answer: "404 not-found" },
+  ...["/v1/payments/order-1", "/payments/order-1/", "/payments/%", "/"].map((path): Case => ({
+    name: path,
+    ...GET,
+    path,
+    record: {},
+    answer: "404 not-found",
+  })),
   { name: "no table to read", ...GET, away: true, answer: "503 unavailable" },
   { name: "another method there", ...GET, method: "DELETE", answer: "405 method-not-allowed" },
 ];
@@ -146,6 +153,7 @@ async function answerTo({
   ...rest
 }: Case) {
   const { record, away } = rest;
+  const lines: object[] = [];
   const answer = <T>(value: T): Promise<T> =>
     away ? Promise.reject(new Error("away")) : Promise.resolve(value);
   const standing = (fingerprint: string) => record && { ...RECORD, fingerprint, ...record };
@@ -157,7 +165,7 @@ async function answerTo({
     functionName: "payment-api",
     now: () => NOW,
     newOwner: () => "new",
-    write: () => {},
+    write: (line) => lines.push(line),
   });
   const event = {
     rawPath: path,
@@ -171,6 +179,7 @@ async function answerTo({
     statusCode: String(statusCode),
     headers: answered as Record<string, string>,
     body: JSON.parse(text) as Record<string, unknown>,
+    lines,
   };
 }
 
@@ -249,4 +258,22 @@ test.each([
   const { statusCode } = await answerTo({ name, body: sent, answer: "" });
   expect(statusCode).toBe(valid ? "202" : "422");
   expect(errorsOf(sent, "components", "schemas", "Payment").length === 0).toBe(valid);
+});
+
+test.each<[Partial<Case>, object]>([
+  [{}, { level: "INFO", message: "POST 202", statusCode: 202, Accepted: 1 }],
+  [{ record: {} }, { level: "INFO", message: "POST 202", replayed: true, Accepted: 1 }],
+  [{ body: {} }, { level: "INFO", message: "POST 422", statusCode: 422, NotAccepted: 1 }],
+  [{ away: true }, { level: "ERROR", message: "POST 503", statusCode: 503, Unavailable: 1 }],
+])("each request is a line: %j", async (one, line) => {
+  const { lines } = await answerTo({ name: "", answer: "", ...one });
+  expect(lines).toMatchObject([
+    { timestamp: "2026-11-30T12:00:00.000Z", requestId: "request-1", ...line },
+  ]);
+  expect(lines[0]).toHaveProperty("replayed", one.record ? true : undefined);
+});
+
+test("what a client reads is counted as no payment", async () => {
+  const { lines } = await answerTo({ name: "", answer: "", ...GET, record: {} });
+  expect(lines).toMatchObject([{ message: "GET 200", _aws: { CloudWatchMetrics: [] } }]);
 });

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 
-import { readEnvironment } from "../../../lib/lambda/environment.ts";
+import {
+  readApiEnvironment,
+  readEnvironment,
+  readFinalizerEnvironment,
+  readFulfillmentEnvironment,
+  readPublisherEnvironment,
+  readReconciliationEnvironment,
+  readWebhookEnvironment,
+} from "../../../lib/lambda/environment.ts";
 import { readCredentials, readDynamoDbEndpoint } from "../../../lib/lambda/variables.ts";
+import type { Variables } from "../../../lib/lambda/variables.ts";
 import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/payments.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
@@ -27,19 +36,99 @@ const DEPLOYED = {
   BACKOFF_CAP_SECONDS: "900",
 };
 
-test("what the stack deploys is enough to start", () => {
-  expect(readEnvironment(DEPLOYED)).toEqual({
-    recordsTable: "records",
-    queueUrl: "https://sqs.eu-central-1.amazonaws.com/123456789012/payments",
-    stripeKey: {
-      secretArn: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+const SQS = "https://sqs.eu-central-1.amazonaws.com/123456789012";
+const WORKER = {
+  recordsTable: "records",
+  queueUrl: `${SQS}/payments`,
+  stripeKey: {
+    secretArn: "arn:aws:secretsmanager:eu-central-1:123456789012:secret:stripe-AbCdEf",
+  },
+  stripeBase: new URL("https://api.stripe.com/"),
+  memoryMb: 1_769,
+  batchSize: 7,
+  timings: WORKER_TIMINGS,
+};
+const { queueUrl, batchSize: _batch, memoryMb: _memory, ...RECONCILIATION } = WORKER;
+const { recordsTable, timings } = WORKER;
+const EVENTS = { STRIPE_EVENTS_QUEUE_URL: `${SQS}/events` };
+
+test.each<[name: string, (variables: Variables) => object, Variables, object]>([
+  ["payment-worker", readEnvironment, {}, WORKER],
+  [
+    "outcome-publisher",
+    readPublisherEnvironment,
+    { EVENT_BUS_NAME: "events", STAGE: "prod" },
+    { eventBusName: "events", source: "urn:payment-worker:prod", callTimeoutMs: 3_000 },
+  ],
+  [
+    "stripe-webhook",
+    readWebhookEnvironment,
+    { ...EVENTS, STRIPE_WEBHOOK_SECRET_ARN: "arn:secret", STRIPE_MODE: "live" },
+    {
+      queueUrl: `${SQS}/events`,
+      webhookSecret: { secretArn: "arn:secret" },
+      stripeMode: "live",
+      callTimeoutMs: 3_000,
     },
-    stripeBase: new URL("https://api.stripe.com/"),
+  ],
+  [
+    "stripe-webhook",
+    readWebhookEnvironment,
+    { ...EVENTS, STRIPE_WEBHOOK_SECRET: "whsec_local" },
+    {
+      queueUrl: `${SQS}/events`,
+      webhookSecret: { value: "whsec_local" },
+      callTimeoutMs: 3_000,
+    },
+  ],
+  [
+    "payment-finalizer",
+    readFinalizerEnvironment,
+    { EVENT_BUS_NAME: "events", STAGE: "dev" },
+    { ...WORKER, eventBusName: "events", source: "urn:payment-worker:dev" },
+  ],
+  [
+    "payment-finalizer",
+    readFinalizerEnvironment,
+    { EVENT_BUS_NAME: "" },
+    { ...WORKER, source: "urn:payment-worker:local" },
+  ],
+  ["payment-api", readApiEnvironment, {}, { recordsTable, queueUrl, timings }],
+  [
+    "order-fulfillment",
+    readFulfillmentEnvironment,
+    { ORDERS_TABLE: "orders" },
+    { ordersTable: "orders", queueUrl, timings },
+  ],
+  [
+    "reconciliation",
+    readReconciliationEnvironment,
+    { STRIPE_MODE: "test", REPORT_BUCKET: "reports" },
+    { ...RECONCILIATION, stripeMode: "test", reportBucket: "reports" },
+  ],
+])("what the stack deploys is enough for %s to start", (name, read, variables, expected) => {
+  const { AWS_LAMBDA_FUNCTION_NAME: functionName, ...local } = { ...DEPLOYED, ...variables };
+
+  expect(read({ ...local, AWS_LAMBDA_FUNCTION_NAME: functionName })).toStrictEqual({
+    ...expected,
     functionName: "shop-payment-worker",
-    memoryMb: 1_769,
-    batchSize: 7,
-    timings: WORKER_TIMINGS,
   });
+  expect(read(local)).toMatchObject({ functionName: name });
+});
+
+test.each<[(variables: Variables) => object, Variables, string]>([
+  [readPublisherEnvironment, {}, "EVENT_BUS_NAME is not set"],
+  [readWebhookEnvironment, {}, "STRIPE_EVENTS_QUEUE_URL is not set"],
+  [readWebhookEnvironment, EVENTS, "STRIPE_WEBHOOK_SECRET_ARN is not set"],
+  [
+    readWebhookEnvironment,
+    { ...EVENTS, STRIPE_WEBHOOK_SECRET_ARN: "arn:secret", STRIPE_WEBHOOK_SECRET: "whsec_local" },
+    "STRIPE_WEBHOOK_SECRET_ARN and STRIPE_WEBHOOK_SECRET are both set: keep only one of them.",
+  ],
+  [readFulfillmentEnvironment, {}, "ORDERS_TABLE is not set"],
+  [readReconciliationEnvironment, {}, "REPORT_BUCKET is not set"],
+])("a function that lacks a variable of its own does not start", (read, variables, sentence) => {
+  expect(() => read({ ...DEPLOYED, ...variables })).toThrow(sentence);
 });
 
 test("without its variables the worker runs on the defaults", () => {
@@ -48,10 +137,6 @@ test("without its variables the worker runs on the defaults", () => {
   expect(memoryMb).toBe(512);
   expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
   expect(timings).toEqual(DEFAULT_WORKER_TIMINGS);
-});
-
-test.each(["live", "test"])("the mode of the Stripe key may be %s", (mode) => {
-  expect(readEnvironment({ ...DEPLOYED, STRIPE_MODE: mode }).stripeMode).toBe(mode);
 });
 
 test("durations are read in seconds", () => {
@@ -92,10 +177,10 @@ test("a variable that is set to nothing is not set", () => {
   expect(batchSize).toBe(DEFAULT_TIMINGS.batchSize);
 });
 
-test("a local run names its key and its Stripe, and needs no function's name", () => {
+test("a local run names its key and its Stripe", () => {
   const { RECORDS_TABLE, QUEUE_URL } = DEPLOYED;
 
-  const { stripeKey, stripeBase, functionName } = readEnvironment({
+  const { stripeKey, stripeBase } = readEnvironment({
     RECORDS_TABLE,
     QUEUE_URL,
     STRIPE_API_KEY: "sk_test_local",
@@ -104,7 +189,6 @@ test("a local run names its key and its Stripe, and needs no function's name", (
 
   expect(stripeKey).toEqual({ key: "sk_test_local" });
   expect(stripeBase.href).toBe("http://127.0.0.1:4010/");
-  expect(functionName).toBe("payment-worker");
 });
 
 test.each([
@@ -120,6 +204,7 @@ test.each([
   [{ QUEUE_URL: "payments" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "file:///queue" }, "QUEUE_URL must be an http or https URL."],
   [{ QUEUE_URL: "xhttp://queue" }, "QUEUE_URL must be an http or https URL."],
+  [{ QUEUE_URL: "https2://queue" }, "QUEUE_URL must be an http or https URL."],
   [{ STRIPE_API_BASE: "127.0.0.1" }, "STRIPE_API_BASE must be an http or https URL."],
   [{ STRIPE_MODE: "production" }, "STRIPE_MODE must be live or test, the mode of the Stripe key."],
   [

@@ -90,7 +90,21 @@ test("a violation is counted over all and by its rule", () => {
   });
 });
 
-test("a transient failure is counted over all and by its kind, and keeps both request ids apart", () => {
+test.each(["stripe_unavailable", "stripe_configuration"] as const)(
+  "a failure of the kind %s is counted over all and by its kind",
+  (kind) => {
+    expect(line({ decision: "transient", error: { kind } })).toHaveProperty(
+      ["_aws", "CloudWatchMetrics", "0"],
+      {
+        Namespace: "PaymentWorker",
+        Dimensions: [["FunctionName"], ["FunctionName", "kind"]],
+        Metrics: [{ Name: "TransientFailure", Unit: "Count" }],
+      },
+    );
+  },
+);
+
+test("a transient failure keeps both request ids apart", () => {
   const error = { kind: "stripe_unavailable", code: "http_503", requestId: "req_9" } as const;
 
   expect(line({ decision: "transient", error, stripeRequestId: "req_9" })).toMatchObject({
@@ -104,7 +118,7 @@ test("a transient failure is counted over all and by its kind, and keeps both re
     FailedReceive: 2,
     _aws: {
       CloudWatchMetrics: [
-        { Dimensions: [["FunctionName"], ["FunctionName", "kind"]] },
+        {},
         { Dimensions: [["FunctionName"]], Metrics: [{ Name: "FailedReceive", Unit: "Count" }] },
       ],
     },
@@ -172,6 +186,18 @@ const results: [DeliveryResult, level: string, metric: string, message: string][
     "ERROR",
     "ConfigurationError",
     "Stripe refused the API key or the account, or there is no key of the right mode: check the secret, the key's permissions and the account",
+  ],
+  [
+    { decision: "transient", error: { kind: "stripe_configuration" } },
+    "ERROR",
+    "TransientFailure",
+    "Stripe refused the API key or the account, or there is no key of the right mode: check the secret, the key's permissions and the account",
+  ],
+  [
+    { decision: "transient", error: { kind: "record_damaged", code: "owner" } },
+    "ERROR",
+    "TransientFailure",
+    "the record is damaged and is not taken over: check its attribute owner",
   ],
   [
     {

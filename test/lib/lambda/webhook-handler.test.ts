@@ -17,6 +17,8 @@ const BODY = JSON.stringify({
   data: { object: { id: "pi_1" } },
 });
 
+const LIVE = BODY.replace("false", "true");
+
 const signed = (secret: string, body = BODY) => ({
   "stripe-signature": Stripe.webhooks.generateTestHeaderString({
     payload: body,
@@ -62,40 +64,57 @@ function prepare({ stored = [SECRET], down = false }: { stored?: string[]; down?
   });
   const status = async (...args: Parameters<typeof request>) =>
     ((await handle(request(...args))) as { statusCode: number }).statusCode;
-  return { status, sent, lines, clock, asked: () => asked };
+  return { handle, status, sent, lines, clock, asked: () => asked };
 }
 
 test("an event is on its queue, byte for byte, before Stripe hears 200", async () => {
-  const { status, sent, lines } = prepare();
-  expect(await status(signed(SECRET))).toBe(200);
+  const { handle, sent, lines, asked } = prepare();
+  expect(await handle(request(signed(SECRET)))).toEqual({
+    statusCode: 200,
+    headers: { "content-type": "text/plain" },
+    body: "",
+  });
   expect(sent).toEqual([BODY]);
   expect(lines).toMatchObject([
-    { level: "INFO", stripeEventId: "evt_1", requestId: "request-1", WebhookAccepted: 1 },
+    {
+      level: "INFO",
+      message: "accepted one of Stripe's events",
+      stripeEventId: "evt_1",
+      stripeEventType: "payment_intent.succeeded",
+      requestId: "request-1",
+      WebhookAccepted: 1,
+    },
   ]);
+  expect(asked()).toBe(1);
 });
 
 test("a queue that is away is answered with 500, so that Stripe sends the event again", async () => {
   const { status, lines } = prepare({ down: true });
   expect(await status(signed(SECRET))).toBe(500);
-  expect(lines).toMatchObject([{ level: "ERROR", code: "TimeoutError", WebhookFailed: 1 }]);
+  expect(lines).toMatchObject([
+    {
+      level: "ERROR",
+      message: "an event could not be accepted; Stripe sends it again",
+      code: "TimeoutError",
+      WebhookFailed: 1,
+    },
+  ]);
   expect(JSON.stringify(lines)).not.toContain("pi_1");
 });
 
-test.each<[string, Record<string, string>, string, number]>([
-  ["no signature", {}, BODY, 400],
-  ["another endpoint's signature", signed("whsec_another"), BODY, 400],
-  ["a body that is too large", signed(SECRET), "x".repeat(600_000), 413],
-  [
-    "an event of live mode",
-    signed(SECRET, BODY.replace("false", "true")),
-    BODY.replace("false", "true"),
-    400,
-  ],
-])("%s: nothing is sent", async (_, headers, body, expected) => {
-  const { status, sent, lines } = prepare();
+test.each<[reason: string, Record<string, string>, body: string, status: number, asked: number]>([
+  ["no_signature", {}, BODY, 400, 1],
+  ["signature", signed("whsec_another"), BODY, 400, 2], // perhaps it was rolled
+  ["too_large", signed(SECRET), "x".repeat(600_000), 413, 1],
+  ["mode", signed(SECRET, LIVE), LIVE, 400, 1],
+])("what is not accepted (%s) is not sent", async (reason, headers, body, expected, times) => {
+  const { status, sent, lines, asked } = prepare();
   expect(await status(headers, body)).toBe(expected);
   expect(sent).toEqual([]);
-  expect(lines).toMatchObject([{ level: "WARN", WebhookInvalid: 1 }]);
+  expect(lines).toMatchObject([
+    { level: "WARN", message: `not accepted: ${reason}`, reason, WebhookInvalid: 1 },
+  ]);
+  expect(asked()).toBe(times);
 });
 
 test("a secret that was rolled is read again at once", async () => {
