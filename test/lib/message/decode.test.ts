@@ -227,7 +227,10 @@ test.each<[string, string, string, Rule]>([
   ["a number", "5", "body", "body_json"],
   ["null", "null", "body", "body_json"],
   ["a key given twice", '{"id":"a","id":"b"}', "body", "body_json"],
+  ["one number written in two ways", '{"amount":5,"amount":5.0}', "body", "body_json"],
+  ["a key written in two ways", '{"amount":5,"\\u0061mount":7}', "body", "body_json"],
   ["a body that is nested too deep", "[".repeat(100_000), "body", "nesting"],
+  ["an object that is nested too deep", '{"a":'.repeat(50_000), "body", "nesting"],
   ["a number of 100 digits", `{"amount":${"9".repeat(100)}}`, "id", "message_id"],
   ["a number of 101 digits", `{"amount":${"9".repeat(101)}}`, "body", "number_length"],
   [

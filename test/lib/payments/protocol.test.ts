@@ -105,14 +105,6 @@ test("a charge ends with its outcome and its request at Stripe", async () => {
   expect(calls).toEqual(["claim", "create", "complete"]);
 });
 
-test("an answer without a request id leaves it out of the result", async () => {
-  const { kind, outcome } = succeeded;
-
-  const { result } = await deliver({ create: () => ({ kind, outcome }) });
-
-  expect(result).not.toHaveProperty("stripeRequestId");
-});
-
 test("a delivery begins only when claim, charge and complete fit before the reserve", async () => {
   const justFits = await deliver({ remainingMs: 31_000 }); // 3 + 20 + 3 + 5 s
   const tooLate = await deliver({ remainingMs: 30_999 });
@@ -227,8 +219,11 @@ test.each([
   expect(asked.at(-1)).toMatchObject({ call: "release", with: error });
 });
 
-test("an error without a request id leaves it out of the result", async () => {
-  const { result } = await deliver({ create: () => failed({ kind: "stripe_unavailable" }) });
+test.each<ChargeAnswer>([
+  { kind: "outcome", outcome: succeeded.outcome },
+  failed({ kind: "stripe_unavailable" }),
+])("an answer without a request id leaves it out of the result: %j", async (answer) => {
+  const { result } = await deliver({ create: () => answer });
 
   expect(result).not.toHaveProperty("stripeRequestId");
 });
@@ -308,28 +303,24 @@ test("a table that does not answer complete or release leaves the lease to expir
   expect(calls).toEqual(["claim", "create", "complete", "release"]);
 });
 
-test("an unexpected error is described by its name and place, never by its text", () => {
-  const error = new RangeError("card 4242 4242 4242 4242");
-  error.stack = "RangeError: card 4242\n    at read (lib/some.ts:3:7)\n    at next (x.ts:1:1)";
+test.each<[string, unknown, stack: string | undefined, object]>([
+  [
+    "by its name and place, never by its text",
+    new RangeError("card 4242 4242 4242 4242"),
+    "RangeError: card 4242\n    at read (lib/some.ts:3:7)\n    at next (x.ts:1:1)",
+    { code: "RangeError", where: "read (lib/some.ts:3:7)" },
+  ],
+  [
+    "not by a text that looks like a place",
+    new Error("x"),
+    "Error: looked at 4242",
+    { code: "Error" },
+  ],
+  ["by its name alone without a stack", new Error("x"), undefined, { code: "Error" }],
+  ["by its type when it is a string", "4242", undefined, { code: "string" }],
+  ["by its type when it is nothing", undefined, undefined, { code: "undefined" }],
+])("an unexpected error is described %s", (_, cause, stack, expected) => {
+  if (cause instanceof Error) Object.assign(cause, { stack });
 
-  expect(describeError(error)).toEqual({
-    kind: "unexpected",
-    code: "RangeError",
-    where: "read (lib/some.ts:3:7)",
-  });
-});
-
-test("an error whose text looks like a place is not described by it", () => {
-  const error = new Error("looked at 4242");
-  error.stack = "Error: looked at 4242";
-
-  expect(describeError(error)).toEqual({ kind: "unexpected", code: "Error" });
-});
-
-test.each([
-  ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error"],
-  ["a string", "4242", "string"],
-  ["nothing", undefined, "undefined"],
-])("%s is described by its kind alone", (_, cause, code) => {
-  expect(describeError(cause)).toStrictEqual({ kind: "unexpected", code });
+  expect(describeError(cause)).toStrictEqual({ kind: "unexpected", ...expected });
 });

@@ -2,33 +2,35 @@
 // documents them: https://docs.stripe.com/api/errors
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 
 import { Stripe } from "stripe";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { answerOf, answerOfError } from "../../../lib/stripe/answers.ts";
 import { stripeHttpClient } from "../../../lib/stripe/http-client.ts";
+import { listen } from "../../support/listen.ts";
 
-/** The error that stripe-node throws for this answer. */
-async function errorFor(status: number, body: unknown): Promise<unknown> {
-  const server = createServer((_request, response) => {
-    response.writeHead(status, { "request-id": "req_1" });
-    response.end(typeof body === "string" ? body : JSON.stringify(body));
+/** The error that stripe-node throws for what this listener answers. */
+async function errorFrom(listener: RequestListener, timeout = 5_000): Promise<unknown> {
+  const stripe = new Stripe("sk_test_local", {
+    httpClient: stripeHttpClient(),
+    protocol: "http",
+    host: "127.0.0.1",
+    port: await listen(createServer(listener)),
+    maxNetworkRetries: 0,
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const options = { httpClient: stripeHttpClient(), host: "127.0.0.1", port, maxNetworkRetries: 0 };
-  const stripe = new Stripe("sk_test_local", { ...options, protocol: "http" });
-  return stripe.paymentIntents.retrieve("pi_1").then(
+  return stripe.paymentIntents.retrieve("pi_1", {}, { timeout }).then(
     () => undefined,
     (error: unknown) => error,
   );
 }
+
+const errorFor = (status: number, body: unknown) =>
+  errorFrom((_request, response) => {
+    response.writeHead(status, { "request-id": "req_1" });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  });
 
 const errors: [name: string, status: number, body: unknown, kind: string, code: string][] = [
   [
@@ -127,26 +129,9 @@ test.each([
   ["a connection that is refused", 5_000, "connection"],
   ["an answer that does not come in time", 50, "timeout"],
 ])("%s leaves the result unknown", async (_what, timeout, code) => {
-  const server = createServer((request) => {
-    if (code === "connection") request.socket.destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const stripe = new Stripe("sk_test_local", {
-    httpClient: stripeHttpClient(),
-    protocol: "http",
-    host: "127.0.0.1",
-    port,
-    maxNetworkRetries: 0,
-  });
-  const error = await stripe.paymentIntents.retrieve("pi_1", {}, { timeout }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  const error = await errorFrom(({ socket }) => {
+    if (code === "connection") socket.destroy();
+  }, timeout);
 
   expect(answerOfError(error)).toStrictEqual({
     kind: "error",
@@ -173,41 +158,25 @@ test("an error's request id and parameter are kept, its text is not", async () =
   });
 });
 
-test("a decline is an outcome with its codes and its PaymentIntent", async () => {
-  const error = {
-    type: "card_error",
-    code: "card_declined",
-    decline_code: "insufficient_funds",
-    payment_intent: { id: "pi_7" },
-  };
-
-  expect(answerOfError(await errorFor(402, { error }))).toEqual({
-    kind: "outcome",
-    outcome: {
-      result: "declined",
-      paymentIntentId: "pi_7",
+test.each([
+  [
+    "with its codes and its PaymentIntent",
+    {
       code: "card_declined",
-      declineCode: "insufficient_funds",
+      decline_code: "insufficient_funds",
+      payment_intent: { id: "pi_7" },
     },
-    requestId: "req_1",
-  });
-});
+    { paymentIntentId: "pi_7", code: "card_declined", declineCode: "insufficient_funds" },
+  ],
+  ["without an empty decline code", { code: "expired_card" }, { code: "expired_card" }],
+  ["that is a card error when it names no code", {}, { code: "card_error" }],
+])("a decline is an outcome %s", async (_, fields, outcome) => {
+  const error = { type: "card_error", ...fields };
 
-test("a decline without a decline code has none, not an empty one", async () => {
-  const error = { type: "card_error", code: "expired_card" };
-
-  expect(answerOfError(await errorFor(402, { error }))).toEqual({
+  expect(answerOfError(await errorFor(402, { error }))).toStrictEqual({
     kind: "outcome",
-    outcome: { result: "declined", code: "expired_card" },
+    outcome: { result: "declined", ...outcome },
     requestId: "req_1",
-  });
-});
-
-test("a decline that names no code is a card error", async () => {
-  const error = { type: "card_error" };
-
-  expect(answerOfError(await errorFor(402, { error }))).toMatchObject({
-    outcome: { result: "declined", code: "card_error" },
   });
 });
 
@@ -249,7 +218,7 @@ test("a declined PaymentIntent that a lookup finds is that decline", () => {
 test.each(["requires_payment_method", "requires_confirmation", "requires_capture", "new"])(
   "the status %s is not expected, and no outcome",
   (status) => {
-    expect(answerOf(intent({ status }))).toEqual({
+    expect(answerOf(intent({ status }))).toStrictEqual({
       kind: "error",
       error: { kind: "unexpected", code: `status_${status}` },
     });
