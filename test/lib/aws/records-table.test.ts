@@ -6,6 +6,7 @@ import {
   ProvisionedThroughputExceededException,
 } from "@aws-sdk/client-dynamodb";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -28,7 +29,12 @@ const record: IdempotencyRecord = {
   expiresAt: 1_798_977_600,
 };
 
+const PAID = { M: { result: { S: "succeeded" }, paymentIntentId: { S: "pi_1" } } };
+
 beforeEach(() => dynamo.reset());
+const asked = () => dynamo.calls().map(({ args: [{ input }] }) => input);
+const failedCheck = (Item?: Record<string, AttributeValue>) =>
+  new ConditionalCheckFailedException({ message: "failed", $metadata: {}, ...(Item && { Item }) });
 
 test("a claim is one put, if nobody has the message id, that asks for the old item on failure", async () => {
   dynamo.on(PutCommand).resolves({});
@@ -36,7 +42,7 @@ test("a claim is one put, if nobody has the message id, that asks for the old it
   const existing = await records.claim(record, 1_000);
 
   expect(existing).toBeUndefined();
-  expect(dynamo.commandCalls(PutCommand).map((call) => call.args[0].input)).toEqual([
+  expect(asked()).toEqual([
     {
       TableName: "records",
       Item: record,
@@ -48,20 +54,16 @@ test("a claim is one put, if nobody has the message id, that asks for the old it
 
 test("a claim that fails answers with the record that was there", async () => {
   dynamo.on(PutCommand).rejects(
-    new ConditionalCheckFailedException({
-      message: "The conditional request failed",
-      $metadata: {},
-      Item: {
-        messageId: { S: "order-1001" },
-        status: { S: "COMPLETED" },
-        owner: { S: "owner-0" },
-        leaseExpiresAt: { N: "1795953600000" },
-        attempt: { N: "2" },
-        firstClaimedAt: { N: "1795950000000" },
-        fingerprint: { S: "f00d" },
-        expiresAt: { N: "1798974000" },
-        outcome: { M: { result: { S: "succeeded" }, paymentIntentId: { S: "pi_1" } } },
-      },
+    failedCheck({
+      messageId: { S: "order-1001" },
+      status: { S: "COMPLETED" },
+      owner: { S: "owner-0" },
+      leaseExpiresAt: { N: "1795953600000" },
+      attempt: { N: "2" },
+      firstClaimedAt: { N: "1795950000000" },
+      fingerprint: { S: "f00d" },
+      expiresAt: { N: "1798974000" },
+      outcome: PAID,
     }),
   );
 
@@ -85,7 +87,7 @@ test("a takeover holds on to the exact owner and lease that were seen, and keeps
   const standing = await records.takeOver(record, claim, 1_000);
 
   expect(standing).toBeUndefined();
-  expect(dynamo.commandCalls(UpdateCommand).map((call) => call.args[0].input)).toEqual([
+  expect(asked()).toEqual([
     {
       TableName: "records",
       Key: { messageId: "order-1001" },
@@ -119,7 +121,7 @@ test("only the owner completes, and completing forgets the last error", async ()
   );
 
   expect(completed).toBe(true);
-  expect(dynamo.commandCalls(UpdateCommand).map((call) => call.args[0].input)).toEqual([
+  expect(asked()).toEqual([
     {
       TableName: "records",
       Key: { messageId: "order-1001" },
@@ -140,9 +142,7 @@ test("only the owner completes, and completing forgets the last error", async ()
   ]);
 });
 
-const PAID = { M: { result: { S: "succeeded" }, paymentIntentId: { S: "pi_1" } } };
-
-test.each([
+test.each<[string, Record<string, AttributeValue> | undefined, boolean]>([
   [
     "a record of ours with an outcome: the first try was written",
     { owner: { S: "owner-1" }, outcome: PAID },
@@ -153,13 +153,7 @@ test.each([
   ["another worker's claim", { owner: { S: "owner-2" } }, false],
   ["no record", undefined, false],
 ])("completing that fails against %s is %j", async (_, Item, completed) => {
-  dynamo.on(UpdateCommand).rejects(
-    new ConditionalCheckFailedException({
-      message: "failed",
-      $metadata: {},
-      ...(Item && { Item }),
-    }),
-  );
+  dynamo.on(UpdateCommand).rejects(failedCheck(Item));
   const outcome = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 
   expect(await records.complete(record, { outcome, completedAt: 1 }, 1_000)).toBe(completed);
@@ -170,7 +164,7 @@ test("a release sets the lease to expired, only for the owner and only while not
 
   await records.release(record, { kind: "stripe_rate_limited", requestId: "req_1" }, 1_000);
 
-  expect(dynamo.commandCalls(UpdateCommand).map((call) => call.args[0].input)).toEqual([
+  expect(asked()).toEqual([
     {
       TableName: "records",
       Key: { messageId: "order-1001" },
@@ -188,39 +182,23 @@ test("a release sets the lease to expired, only for the owner and only while not
 });
 
 test("releasing a claim that was lost is no error", async () => {
-  dynamo
-    .on(UpdateCommand)
-    .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
+  dynamo.on(UpdateCommand).rejects(failedCheck());
 
   await expect(records.release(record, { kind: "unexpected" }, 1_000)).resolves.toBeUndefined();
 });
 
-test("any other error says by name that the table did not answer", async () => {
-  dynamo
-    .on(PutCommand)
-    .rejects(new ProvisionedThroughputExceededException({ message: "slow down", $metadata: {} }));
+test.each<[string, unknown, code: string]>([
+  [
+    "that did not answer",
+    new ProvisionedThroughputExceededException({ message: "slow down", $metadata: {} }),
+    "ProvisionedThroughputExceededException",
+  ],
+  ["whose record vanished under the failed condition", failedCheck(), "RecordVanished"],
+  ["that fails without an error", undefined, "unknown"],
+])("a table %s is an error by name, and left to the next delivery", async (_, cause, code) => {
+  dynamo.on(PutCommand).callsFake(() => Promise.reject(cause));
 
-  await expect(records.claim(record, 1_000)).rejects.toMatchObject({
-    name: "TableError",
-    code: "ProvisionedThroughputExceededException",
-  });
-});
-
-test("a record that vanished under the failed condition is left to the next delivery", async () => {
-  dynamo
-    .on(PutCommand)
-    .rejects(new ConditionalCheckFailedException({ message: "failed", $metadata: {} }));
-
-  await expect(records.claim(record, 1_000)).rejects.toMatchObject({ code: "RecordVanished" });
-});
-
-test("a table that fails without an error has failed all the same", async () => {
-  dynamo.on(PutCommand).callsFake(() => Promise.reject());
-
-  await expect(records.claim(record, 1_000)).rejects.toMatchObject({
-    name: "TableError",
-    code: "unknown",
-  });
+  await expect(records.claim(record, 1_000)).rejects.toMatchObject({ name: "TableError", code });
 });
 
 const LOST = { outcome: { result: "declined", code: "lost" }, completedAt: 1 } as const;

@@ -110,6 +110,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["amount", "amount_unit", { amount: 5_124, currency: "tnd" }],
   ["amount", "amount_unit", { amount: 550, currency: "ugx" }],
   ["amount", "amount_unit", { amount: 10, currency: "isk" }],
+  ["amount", "amount", { amount: 0 }],
   ["amount", "amount", { amount: 0.5 }],
   ["amount", "amount", { amount: true }],
   ["currency", "currency", { currency: "euro" }],
