@@ -3,6 +3,7 @@
 import { fulfill } from "../orders/fulfill.ts";
 import type { Fulfilled, Orders } from "../orders/fulfill.ts";
 import { readPaymentOutcome } from "../orders/payment-outcome.ts";
+import type { PaymentOutcome } from "../orders/payment-outcome.ts";
 import type { Disposition } from "../sqs/delivery.ts";
 import { createSqsHandler } from "../sqs/handler.ts";
 import type { Consumer, SqsHandler } from "../sqs/handler.ts";
@@ -25,7 +26,7 @@ export function createFulfillmentHandler(deps: FulfillmentDeps): SqsHandler {
       const outcome = readPaymentOutcome(body);
       // Events of one order run one after another: side by side they would only cancel each other.
       const result: Result = outcome
-        ? (await once(outcome.messageId, outcome.id, () => apply(outcome, orders))).result
+        ? (await once(outcome.messageId, contentOf(outcome), () => apply(outcome, orders))).result
         : { decision: "invalid" };
       const { level, message, fields } = describe(result);
       const line = {
@@ -45,6 +46,9 @@ export function createFulfillmentHandler(deps: FulfillmentDeps): SqsHandler {
     },
   });
 }
+
+/** An event that says something else under the same id is no copy: the table knows it as a conflict. */
+const contentOf = ({ source, id, hash }: PaymentOutcome): string => [source, id, hash].join(" ");
 
 async function apply(...args: Parameters<typeof fulfill>): Promise<Fulfilled> {
   try {
