@@ -115,6 +115,7 @@ test("an authentication that nobody finishes ends as canceled", async () => {
   const { deliver, events, intentId, record, stripe, pay } = await prepare();
   await pay(payment({ paymentMethod: "pm_usBankAccount_failMicrodeposits" }));
   expect(await record("order-1001")).toMatchObject({ outcome: { result: "requires_action" } });
+  expect((await deliver(events.at(-1))).decisions).toEqual(["duplicate"]); // nothing precedes it
   stripe.step(intentId(), "cancel");
   expect((await deliver(events.at(-1))).decisions).toEqual(["advanced"]);
   expect(await record("order-1001")).toMatchObject({ outcome: { result: "canceled" } });

@@ -153,6 +153,17 @@ test("after the event's record expired, the order itself still prevents a second
   expect(await item("sku#tea")).toMatchObject({ onHand: 3 });
 });
 
+test("a table that does not answer is an error: the transaction may have been applied", async () => {
+  const { table, apply, made } = await prepare();
+  const faults = Array.from({ length: 10 }, () =>
+    table.faults.add({ operation: "TransactWriteItems" }, { kind: "dropAfter" }),
+  );
+  await expect(apply()).rejects.toThrow();
+  for (const fault of faults) fault.remove();
+  expect(await apply()).toEqual({ decision: "duplicate" });
+  expect(await made()).toEqual(EVERYTHING);
+});
+
 test("the same id from another source does not meet this one's record", async () => {
   const { apply, made } = await prepare();
   await apply({ source: "a#b", id: "c", result: "processing" });

@@ -63,6 +63,12 @@ const after = (outcome: Outcome): Partial<IdempotencyRecord> => ({
   revision: 1,
 });
 
+/** A payment of so many bytes, of which an é takes two. */
+function ofBytes(bytes: number): object {
+  const least = Buffer.byteLength(JSON.stringify({ ...PAYMENT, description: "é" }));
+  return { ...PAYMENT, description: `é${"x".repeat(bytes - least)}` };
+}
+
 type Case = {
   name: string;
   method?: string;
@@ -124,11 +130,18 @@ const CASES: Case[] = [
     answer: "400 idempotency-key-invalid",
   },
   { name: "no type", headers: { "idempotency-key": "a" }, answer: "415 unsupported-media-type" },
+  ...["text/plain", "text/application/json", "application/json5"].map((type): Case => ({
+    name: type,
+    headers: { ...KEY, "content-type": type },
+    answer: "415 unsupported-media-type",
+  })),
   {
-    name: "65 KB",
-    body: { ...PAYMENT, description: "x".repeat(66_000) },
-    answer: "413 body-too-large",
+    name: "a type with a charset",
+    headers: { ...KEY, "content-type": " Application/JSON; charset=utf-8" },
+    answer: "202 accepted",
   },
+  { name: "65,536 bytes", body: ofBytes(65_536), answer: "422 invalid-payment" },
+  { name: "a byte more", body: ofBytes(65_537), answer: "413 body-too-large" },
   { name: "no payment", body: {}, answer: "422 invalid-payment" },
   { name: "another payment", record: { fingerprint: "another" }, answer: "422 key-reused" },
   { name: "no table", away: true, answer: "503 unavailable" },
@@ -157,9 +170,17 @@ async function answerTo({
   const answer = <T>(value: T): Promise<T> =>
     away ? Promise.reject(new Error("away")) : Promise.resolve(value);
   const standing = (fingerprint: string) => record && { ...RECORD, fingerprint, ...record };
+  const claimed: IdempotencyRecord[] = [];
+  const sent: string[][] = [];
   const handle = createApiHandler({
-    claim: (ours) => answer(standing(ours.fingerprint)),
-    send: () => answer(undefined),
+    claim(ours) {
+      claimed.push(ours);
+      return answer(standing(ours.fingerprint));
+    },
+    send(...message) {
+      sent.push(message);
+      return answer(undefined);
+    },
     read: () => answer(standing("")),
     limits: { recordTtlMs: 35 * DAY_MS, maxMessageAgeMs: 30 * DAY_MS, maxSenderAheadMs: DAY_MS },
     functionName: "payment-api",
@@ -170,7 +191,7 @@ async function answerTo({
   const event = {
     rawPath: path,
     headers,
-    body: JSON.stringify(body),
+    body: typeof body === "string" ? body : JSON.stringify(body),
     isBase64Encoded: false,
     requestContext: { requestId: "request-1", http: { method } },
   } as unknown as APIGatewayProxyEventV2;
@@ -180,6 +201,8 @@ async function answerTo({
     headers: answered as Record<string, string>,
     body: JSON.parse(text) as Record<string, unknown>,
     lines,
+    claimed,
+    sent,
   };
 }
 
@@ -271,6 +294,63 @@ test.each<[Partial<Case>, object]>([
     { timestamp: "2026-11-30T12:00:00.000Z", requestId: "request-1", ...line },
   ]);
   expect(lines[0]).toHaveProperty("replayed", one.record ? true : undefined);
+});
+
+test.each<[Partial<Case>, detail: string]>([
+  [
+    { headers: { ...KEY, "idempotency-key": "a,b" } },
+    "Send exactly one key; put one that holds a comma in double quotes.",
+  ],
+  [{ body: ofBytes(65_537) }, "A payment has at most 65536 bytes."],
+  ...["id", "createdAt", "specversion", "job", "urn", "meta", "detail-type", "Type"].map(
+    (stray): [Partial<Case>, string] => [
+      { body: { ...PAYMENT, [stray]: "x" } },
+      `${stray} is not a field of a payment at this door.`,
+    ],
+  ),
+  [{ body: " {\n} " }, "amount is required."],
+  [{ body: "[]" }, "body must be one JSON object, with no key given two values."],
+  [{ body: "{amount" }, "body must be one JSON object, with no key given two values."],
+  [
+    { body: `[${JSON.stringify(PAYMENT)}]` },
+    "body must be one JSON object, with no key given two values.",
+  ],
+])("a client is told what is wrong, and nothing is claimed: %j", async (one, detail) => {
+  const { body, claimed } = await answerTo({ name: "", answer: "", ...one });
+  expect(body).toMatchObject({ detail });
+  expect(claimed).toEqual([]);
+});
+
+test("a payment is claimed for whoever takes it over, and sent as its client wrote it", async () => {
+  const body = `\n { "amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`;
+  const { claimed, sent } = await answerTo({ name: "", answer: "", body });
+  expect(claimed).toStrictEqual([
+    {
+      messageId: "order-1",
+      status: "IN_PROGRESS",
+      owner: "new",
+      leaseExpiresAt: 0,
+      attempt: 0,
+      firstClaimedAt: 1_796_040_000_000,
+      // printf '%s' '{"amount":1250,…,"payment_method":"pm_1"}' | sha256sum
+      fingerprint: "a8d048dda41b308d3c903d71adaaa7a86169f55c5446565d2336ff8e94e37d92",
+      amount: 1250,
+      currency: "eur",
+      expiresAt: 1_799_064_000, // 35 days later, in seconds
+    },
+  ]);
+  expect(sent).toEqual([
+    [
+      `{"id":"order-1","createdAt":"2026-11-30T12:00:00.000Z","amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`,
+      "cus_1",
+    ],
+  ]);
+});
+
+test("a claim whose reply was lost is no repeat", async () => {
+  const { headers, sent } = await answerTo({ name: "", answer: "", record: { owner: "new" } });
+  expect(headers).not.toHaveProperty("idempotent-replayed");
+  expect(sent).toHaveLength(1);
 });
 
 test("what a client reads is counted as no payment", async () => {
