@@ -152,7 +152,7 @@ export function ordersTable(
       } catch (error) {
         if (!(error instanceof TransactionCanceledException)) throw error;
         return (error.CancellationReasons ?? []).map(({ Code, Item: item }) => ({
-          ...(Code && { code: Code }),
+          code: Code ?? "None",
           ...(item && { item: unmarshall(item) }),
         }));
       }

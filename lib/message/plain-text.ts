@@ -22,11 +22,11 @@ const isPlain = (code: number): boolean => code > 0x1f && code < 0x7f;
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50];
 
 function plainCharacter(char: string): string {
-  if (/^\p{L}/u.test(char)) return "?";
+  if (/\p{L}/u.test(char)) return "?";
   const simple = char.normalize("NFKC");
   if (/^[\s\p{Z}]$/u.test(simple)) return " ";
   if (/^[\x20-\x7e]$/.test(simple)) return simple;
-  if (/^[\p{M}\p{Cf}]/u.test(char)) return "";
+  if (/[\p{M}\p{Cf}]/u.test(char)) return "";
   if (/^[\p{Pd}\u2212]$/u.test(simple)) return "-";
   const code = char.codePointAt(0) ?? 0;
   const zero = ZEROS.find((first) => code >= first && code < first + 10);

@@ -36,7 +36,7 @@ export type Fulfilled =
   | { decision: "bug"; code: string };
 
 /** Why a transaction was canceled: a reason per item, in the order of the items. */
-export type Canceled = readonly { code?: string; item?: Readonly<Record<string, unknown>> }[];
+export type Canceled = readonly { code: string; item?: Readonly<Record<string, unknown>> }[];
 
 /** The orders table. */
 export interface Orders {
@@ -75,13 +75,11 @@ function effectOf({ result }: PaymentOutcome): Effect {
 
 const FAILED = "ConditionalCheckFailed";
 
-// The places of the items in every transaction.
-const EVENT = 0;
-const ORDER = 1;
+// Behind the event and the order, when goods leave.
 const STOCK = 2;
 
 function onlyStockIsShort(canceled: Canceled): boolean {
-  return canceled.every(({ code = "None" }, index) => code === (index === STOCK ? FAILED : "None"));
+  return canceled.every(({ code }, index) => code === (index === STOCK ? FAILED : "None"));
 }
 
 /**
@@ -90,18 +88,18 @@ function onlyStockIsShort(canceled: Canceled): boolean {
  * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_CancellationReason.html
  */
 function explain(canceled: Canceled, outcome: PaymentOutcome): Fulfilled {
-  const codes = canceled.map(({ code = "None" }) => code);
-  if (codes[EVENT] === FAILED) {
-    const seen = canceled[EVENT]?.item;
-    if (!seen) return { decision: "transient", code: "NoItem" };
-    return seen["hash"] === outcome.hash
+  const codes = canceled.map(({ code }) => code);
+  const [event, order] = canceled;
+  if (event?.code === FAILED) {
+    if (!event.item) return { decision: "transient", code: "NoItem" };
+    return event.item["hash"] === outcome.hash
       ? { decision: "duplicate" }
       : { decision: "conflict", reason: "another event with this id says something else" };
   }
   // Others are at work on one of the items: nothing was decided, and nothing was done.
   const passing = codes.find((code) => TRANSIENT.has(code));
   if (passing) return { decision: "transient", code: passing };
-  if (codes[ORDER] === FAILED) return explainOrder(canceled[ORDER]?.item, outcome);
+  if (order?.code === FAILED) return explainOrder(order.item, outcome);
   return { decision: "bug", code: codes.find((code) => code !== "None") ?? "None" };
 }
 

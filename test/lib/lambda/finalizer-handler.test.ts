@@ -49,6 +49,7 @@ type Services = {
   throws?: unknown;
   /** What the bus answers; without it, there is no bus. */
   bus?: (string | undefined)[];
+  mode?: "live" | "test";
 };
 
 async function handle(services: Services, ...sent: unknown[]) {
@@ -94,7 +95,7 @@ async function handle(services: Services, ...sent: unknown[]) {
       },
     }),
     source: "urn:payment-worker:test",
-    mode: "test",
+    mode: services.mode ?? "test",
     queue: { client: client as unknown as SQSClient, url: "http://queue" },
     functionName: "payment-finalizer",
     timings: WORKER_TIMINGS,
@@ -369,6 +370,12 @@ test.each<[Services, unknown, string | number, LogLine]>([
   const handled = await handle(services, sent);
 
   expect(handled.disposition).toBe(disposition);
+  const { _aws } = handled.lines[0] as { _aws: { CloudWatchMetrics: { Metrics: object[] }[] } };
+  expect(_aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toEqual(
+    Object.keys(line)
+      .filter((name) => line[name] === 1)
+      .map((Name) => ({ Name, Unit: "Count" })),
+  );
   expect(handled.lines).toEqual([
     {
       timestamp: "2026-11-30T12:00:00.000Z",
@@ -391,7 +398,15 @@ test("a transient failure is counted by its kind too", async () => {
   );
 });
 
-test("a dispute is told to the bus, in the time of a call", async () => {
+test.each(["live", "test"] as const)("in %s mode, only its events count", async (mode) => {
+  const sent = [true, false].map((livemode) => ({ ...SUCCEEDED, livemode }));
+  const { lines } = await handle({ mode }, ...sent);
+
+  const [live, test] = lines.map(({ decision }) => decision);
+  expect({ live, test }).toEqual({ live: "invalid", test: "invalid", [mode]: "advanced" });
+});
+
+test("a dispute is reported on the bus, in the time of a call", async () => {
   const { notices, asked } = await handle({ bus: [undefined] }, DISPUTED);
 
   expect(notices).toEqual([

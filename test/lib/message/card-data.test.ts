@@ -96,6 +96,14 @@ test.each([
   ["00000000-0000-0000-0000-000000000000", "is the nil UUID"],
   ["7b3f-4000-0566-5566-5556", "is a part of a longer id"],
   ["4000-0566-5566-5556-7b3f", "is a part of a longer id"],
+  ["4000-0566-5566-5556-b3f7", "is a part of a longer id"],
+  ["4000-0566-5566-5556--1", "is a part of a longer id"],
+  ["7b3f\u20134000\u20130566\u20135566\u20135556", "is a part of a longer id, with dashes"],
+  ["4242    4242    4242    4242", "is four numbers"],
+  ["4242 4 2424 2424242", "is grouped as no card is"],
+  ["42424242424 24242", "is grouped as no card is"],
+  ["4242§424242424242", "has a sign in it"],
+  ["42424242424242㊷", "ends in a sign that is no digit"],
   ["4000-0566-5566-5556ab", "is a part of a longer id"],
   ["1-3782-822463-10005", "is a part of a longer id"],
   ["3782-822463-10005-1", "is a part of a longer id"],
@@ -114,6 +122,7 @@ test.each([
   ["4006381000093", "is an EAN that passes the Luhn check"],
   ["CH4758517812865707049", "is an IBAN"],
   ["DE65 4242 4242 4242 4242 00 for rent", "is an IBAN, printed"],
+  ["my rent to DE65 4242 4242 4242 4242 00.", "is an IBAN in a sentence"],
   ["2026-11-29T12:00:00.000Z", "is a time"],
   ["4111 1111", "is short"],
   ["order-1001", "is an order number"],
@@ -127,6 +136,11 @@ test.each([
   ["an account number behind it", "4242424242424242 DE65424242424242424200"],
   ["an account number's form and not its check digits", "DE66 4242 4242 4242 4242 00"],
   ["an account number before it", "DE65424242424242424200 4242424242424242"],
+  ["a full stop behind it", "4242 4242 4242 4242. Thanks"],
+  ["six digits in its second of two groups", "4242424242 424242"],
+  ["a sign behind it", "4242-4242-4242-4242§"],
+  ["a brace behind a joint", "4242-4242-4242-4242-{"],
+  ["an Arabic percent sign behind it", "4242-4242-4242-4242\u066a"],
 ])("a card number with %s is one all the same", (_what, text) => {
   expect(containsCardNumber(text)).toBe(true);
 });
@@ -206,6 +220,7 @@ test.each([
   "csc",
   "cav2",
   "card-verification-code",
+  "card_verification_code".padEnd(40, "_"),
 ])("a field called %s would hold a security code", (name) => {
   expect(namesSecurityCode(name)).toBe(true);
 });
@@ -222,6 +237,7 @@ test.each([
   "vcsc",
   "cvccodes",
   "xcvvcode",
+  "card_verification_code".padEnd(41, "_"),
 ])("a field called %s would not", (name) => {
   expect(namesSecurityCode(name)).toBe(false);
 });

@@ -69,6 +69,7 @@ const kept: [what: string, change: object][] = [
   ["a time in ms as metadata", { metadata: { ts: "1764514041151" } }],
   ["an ObjectId with a card's digits", { id: "a4242424242424242bcdef01" }],
   ["the longest suffix", { statementDescriptorSuffix: "A".repeat(22) }],
+  ["a suffix that ends in its letter", { statementDescriptorSuffix: "2026 A" }],
   [
     "the most metadata",
     { metadata: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`key-${i}`, "v"])) },
@@ -128,6 +129,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["paymentMethod", "payment_method", { paymentMethod: "tok_visa" }],
   ["paymentMethod", "payment_method", { paymentMethod: `pm_${"a".repeat(253)}` }],
   ["paymentMethod", "payment_method", { paymentMethod: "xpm_visa" }],
+  ["paymentMethod", "payment_method", { paymentMethod: "pm_visa\n" }],
   ["paymentMethod", "required", { paymentMethod: undefined }],
   ["description", "description", { description: "" }],
   ["description", "description", { description: "x".repeat(1_001) }],

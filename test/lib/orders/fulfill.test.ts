@@ -78,11 +78,9 @@ test.each<[string, Canceled, object]>([
     [NONE, NONE, CHECK, { code: "TransactionConflict" }],
     { decision: "transient", code: "TransactionConflict" },
   ],
-  [
-    "throttling",
-    [NONE, { code: "ThrottlingError" }],
-    { decision: "transient", code: "ThrottlingError" },
-  ],
+  ...["ThrottlingError", "ProvisionedThroughputExceeded"].map(
+    (code): [string, Canceled, object] => [code, [NONE, { code }], { decision: "transient", code }],
+  ),
   ["an order that is paid by this payment", [NONE, paidBy("pi_1")], { decision: "duplicate" }],
   [
     "an order that is paid by another payment",

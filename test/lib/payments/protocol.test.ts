@@ -261,6 +261,27 @@ test("a damaged record is transient, by the name of its attribute, and nothing i
   expect(calls).toEqual(["claim"]);
 });
 
+test("another payment under the id is a conflict, and nothing is charged", async () => {
+  const { result, calls } = await deliver({ claim: () => standing({ fingerprint: "another" }) });
+
+  expect(result).toEqual({ decision: "conflict" });
+  expect(calls).toEqual(["claim"]);
+});
+
+test("what nobody planned of Stripe is transient: whether it charged is unknown", async () => {
+  const create = () => {
+    throw new TypeError("value is not a function");
+  };
+
+  const { result, calls } = await deliver({ create });
+
+  expect(result).toMatchObject({
+    decision: "transient",
+    error: { kind: "unexpected", code: "TypeError" },
+  });
+  expect(calls).toEqual(["claim", "create", "release"]);
+});
+
 test("a record of an earlier version is taken over, charged and completed", async () => {
   const { result, calls } = await deliver({ claim: () => standing({}) });
 

@@ -8,6 +8,7 @@ import {
   workerViolations,
 } from "../../../lib/timing/payments.ts";
 import type { Timings } from "../../../lib/timing/payments.ts";
+import { STRIPE_EVENT_TIMINGS } from "../../../lib/timing/queue.ts";
 import { timingVariables } from "../../../lib/timing/variables.ts";
 import { TIMINGS } from "../../support/timings.ts";
 
@@ -16,6 +17,7 @@ const DAY = 86_400_000;
 
 test("the defaults break no rule", () => {
   expect(violations(DEFAULT_TIMINGS)).toEqual([]);
+  expect(violations({ ...DEFAULT_TIMINGS, ...STRIPE_EVENT_TIMINGS })).toEqual([]);
   expect(workerViolations(DEFAULT_WORKER_TIMINGS)).toEqual([]);
 });
 
@@ -232,6 +234,11 @@ const edges: [kept: Partial<Timings>, broken: Partial<Timings>, sentence: string
     { apiLatencyMs: 300, apiLatencyP99Ms: 1_200, apiRequestsPerSecond: 16 },
     { apiLatencyMs: 300, apiLatencyP99Ms: 1_200, apiRequestsPerSecond: 15 },
     "api-rate: batch size × concurrency (5 × 2) make 15.3 requests per second, when each batch waits for its slowest (0.652 s), which is above the API's rate (15/s): it answers 429; lower batchSize or eventSourceConcurrency, or ask for a higher rate.",
+  ],
+  [
+    { apiLatencyMs: 1, apiLatencyP99Ms: 1, apiRequestsPerSecond: 10_000 },
+    { apiLatencyMs: 0, apiLatencyP99Ms: 1, apiRequestsPerSecond: 10_000 },
+    "api-latency: the API's median latency (0 s) must be above 0 and not above its 99th percentile (0.001 s); change apiLatencyMs or apiLatencyP99Ms.",
   ],
   [
     { apiLatencyMs: 500 },

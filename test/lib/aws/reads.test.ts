@@ -1,0 +1,79 @@
+// With a mocked client: what is read from a table, and how consistently.
+
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, GetCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { mockClient } from "aws-sdk-client-mock";
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { ordersTable } from "../../../lib/aws/orders-table.ts";
+import { recordReader } from "../../../lib/aws/read-record.ts";
+import { recordScanner } from "../../../lib/aws/scan-records.ts";
+
+const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region: "us-east-1" }));
+const dynamo = mockClient(client);
+beforeEach(() => dynamo.reset());
+
+const orders = ordersTable(client, "orders", { eventTtlMs: 0, timeoutMs: 1_234, now: () => 0 });
+
+test.each<[string, (id: string) => Promise<unknown>, TableName: string, Key: object]>([
+  ["record", recordReader(client, "records", 1_234), "records", { messageId: "order-1" }],
+  ["order", (id) => orders.find(id), "orders", { pk: "order#order-1" }],
+])("a %s is read as it is now, within its time", async (_, read, TableName, Key) => {
+  dynamo.on(GetCommand).resolves({ Item: { status: "pending" } });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  expect(await read("order-1")).toEqual({ status: "pending" });
+
+  expect(timeout.mock.calls).toEqual([[1_234]]);
+  expect(dynamo.calls().map(({ args }) => args)).toEqual([
+    [
+      expect.objectContaining({ input: { TableName, Key, ConsistentRead: true } }),
+      { abortSignal: timeout.mock.results[0]?.value },
+    ],
+  ]);
+});
+
+test("the scan reads every page, each within its time, and of each record what is compared", async () => {
+  const record = (messageId: string) => ({ messageId, firstClaimedAt: 5, leaseExpiresAt: 0 });
+  const outcome = { result: "succeeded", paymentIntentId: "pi_1" };
+  dynamo
+    .on(ScanCommand)
+    .resolvesOnce({ Items: [record("a")], LastEvaluatedKey: { messageId: "a" } })
+    .resolvesOnce({ LastEvaluatedKey: { messageId: "b" } }) // all of them filtered out
+    .resolves({ Items: [{ ...record("c"), outcome }] });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  const entries: object[] = [];
+  for await (const entry of recordScanner(client, "records", 1_234)({ since: 1, until: 9 })) {
+    entries.push(entry);
+  }
+
+  expect(entries).toStrictEqual([
+    { what: "record", ...record("a") },
+    { what: "record", ...record("c"), outcome },
+  ]);
+  const page = {
+    TableName: "records",
+    FilterExpression:
+      "firstClaimedAt BETWEEN :since AND :until OR #status = :inProgress OR outcome.#result IN (:processing, :action)",
+    ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome",
+    ExpressionAttributeNames: { "#status": "status", "#result": "result" },
+    ExpressionAttributeValues: {
+      ":since": 1,
+      ":until": 9,
+      ":inProgress": "IN_PROGRESS",
+      ":processing": "processing",
+      ":action": "requires_action",
+    },
+  };
+  expect(dynamo.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
+    page,
+    { ...page, ExclusiveStartKey: { messageId: "a" } },
+    { ...page, ExclusiveStartKey: { messageId: "b" } },
+  ]);
+  expect(dynamo.calls()[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
+  ]);
+  expect(timeout.mock.calls).toEqual([[1_234], [1_234], [1_234]]);
+});
