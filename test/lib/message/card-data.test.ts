@@ -11,6 +11,7 @@ const CARDS: [network: string, number: string][] = [
   ["Visa", "4242 4242 4242 4242"],
   ["Visa (debit)", "4000 0566 5566 5556"],
   ["Visa of 13 digits", "4222 222 222 222"],
+  ["Visa of 13 digits", "4136 000 000 008"],
   ["Visa of 19 digits", "4917 6100 0000 0000 003"],
   ["Mastercard", "5555 5555 5555 4444"],
   ["Mastercard (2-series)", "2223 0031 2200 3222"],
