@@ -3,7 +3,7 @@
 // regular expression and no Unicode normalization gets more than a few of them at once.
 
 import { isAlphanumeric, isPartOfHash, isPartOfIban } from "./identifiers.ts";
-import { isCardNumber, LONGEST_CARD_NUMBER } from "./issuers.ts";
+import { isCardNumber, LONGEST_CARD_NUMBER, SHORTEST_CARD_NUMBER } from "./issuers.ts";
 import { plainText } from "./plain-text.ts";
 
 const SECURITY_CODE = /^(card)?(cvc2?|cvv2?|csc|cav2|(security|verification)code)$|^cv[cv]code$/;
@@ -21,6 +21,7 @@ type Gap = "end" | "space" | "joint";
 
 /** Whether a card's number is in the string: in one run of digits, or in groups as it is printed. */
 export function containsCardNumber(text: string): boolean {
+  if (text.length < SHORTEST_CARD_NUMBER) return false;
   const plain = plainText(text);
   for (let at = 0; at < plain.length;) {
     if (!isDigit(plain, at)) {
@@ -55,6 +56,8 @@ function groupsFrom(plain: string, from: number): Group[] {
 }
 
 function isCardRun(plain: string, { start, end }: Group): boolean {
+  const length = end - start;
+  if (length < SHORTEST_CARD_NUMBER || length > LONGEST_CARD_NUMBER) return false;
   const fraction = plain[start - 1] === "." && isDigit(plain, start - 2);
   return (
     !fraction &&

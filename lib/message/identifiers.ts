@@ -47,4 +47,5 @@ function passesMod97(iban: string): boolean {
   return rest === 1;
 }
 
-export const isAlphanumeric = (char = ""): boolean => /[\da-z]/i.test(char);
+export const isAlphanumeric = (char = ""): boolean =>
+  (char >= "0" && char <= "9") || (char >= "a" && char <= "z") || (char >= "A" && char <= "Z");

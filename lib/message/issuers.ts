@@ -49,6 +49,7 @@ for (const { prefixes, lengths } of NETWORKS) {
   }
 }
 
+export const SHORTEST_CARD_NUMBER = 13;
 export const LONGEST_CARD_NUMBER = 19;
 
 /** Whether these digits are a card's: of a network's range and length, and with its check digit. */
