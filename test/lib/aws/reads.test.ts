@@ -33,47 +33,62 @@ test.each<[string, (id: string) => Promise<unknown>, TableName: string, Key: obj
   ]);
 });
 
-test("the scan reads every page, each within its time, and of each record what is compared", async () => {
-  const record = (messageId: string) => ({ messageId, firstClaimedAt: 5, leaseExpiresAt: 0 });
-  const outcome = { result: "succeeded", paymentIntentId: "pi_1" };
-  dynamo
-    .on(ScanCommand)
-    .resolvesOnce({ Items: [record("a")], LastEvaluatedKey: { messageId: "a" } })
-    .resolvesOnce({ LastEvaluatedKey: { messageId: "b" } }) // all of them filtered out
-    .resolves({ Items: [{ ...record("c"), outcome }] });
-  const timeout = vi.spyOn(AbortSignal, "timeout");
+const WINDOW = {
+  FilterExpression: "firstClaimedAt BETWEEN :since AND :until",
+  ExpressionAttributeValues: { ":since": 1, ":until": 9 },
+};
+const UNFINISHED = {
+  FilterExpression: `${WINDOW.FilterExpression} OR #status = :inProgress OR outcome.#result IN (:processing, :action)`,
+  ExpressionAttributeNames: { "#status": "status", "#result": "result" },
+  ExpressionAttributeValues: {
+    ...WINDOW.ExpressionAttributeValues,
+    ":inProgress": "IN_PROGRESS",
+    ":processing": "processing",
+    ":action": "requires_action",
+  },
+};
 
-  const entries: object[] = [];
-  for await (const entry of recordScanner(client, "records", 1_234)({ since: 1, until: 9 })) {
-    entries.push(entry);
-  }
+test.each([
+  [false, WINDOW],
+  [true, UNFINISHED],
+])(
+  "a scan with unfinished: %j reads every page, each within its time",
+  async (unfinished, asked) => {
+    const record = (messageId: string) => ({ messageId, firstClaimedAt: 5, leaseExpiresAt: 0 });
+    const more = {
+      outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+      amount: 1250,
+      currency: "eur",
+    };
+    dynamo
+      .on(ScanCommand)
+      .resolvesOnce({ Items: [record("a")], LastEvaluatedKey: { messageId: "a" } })
+      .resolvesOnce({ LastEvaluatedKey: { messageId: "b" } }) // all of them filtered out
+      .resolves({ Items: [{ ...record("c"), ...more, owner: "not compared" }] });
+    const timeout = vi.spyOn(AbortSignal, "timeout");
 
-  expect(entries).toStrictEqual([
-    { what: "record", ...record("a") },
-    { what: "record", ...record("c"), outcome },
-  ]);
-  const page = {
-    TableName: "records",
-    FilterExpression:
-      "firstClaimedAt BETWEEN :since AND :until OR #status = :inProgress OR outcome.#result IN (:processing, :action)",
-    ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome",
-    ExpressionAttributeNames: { "#status": "status", "#result": "result" },
-    ExpressionAttributeValues: {
-      ":since": 1,
-      ":until": 9,
-      ":inProgress": "IN_PROGRESS",
-      ":processing": "processing",
-      ":action": "requires_action",
-    },
-  };
-  expect(dynamo.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
-    page,
-    { ...page, ExclusiveStartKey: { messageId: "a" } },
-    { ...page, ExclusiveStartKey: { messageId: "b" } },
-  ]);
-  expect(dynamo.calls()[0]?.args).toEqual([
-    expect.anything(),
-    { abortSignal: timeout.mock.results[0]?.value },
-  ]);
-  expect(timeout.mock.calls).toEqual([[1_234], [1_234], [1_234]]);
-});
+    const entries: object[] = [];
+    const scan = recordScanner(client, "records", 1_234);
+    for await (const entry of scan({ since: 1, until: 9 }, { unfinished })) entries.push(entry);
+
+    expect(entries).toStrictEqual([
+      { what: "record", ...record("a") },
+      { what: "record", ...record("c"), ...more },
+    ]);
+    const page = {
+      TableName: "records",
+      ProjectionExpression: "messageId, firstClaimedAt, leaseExpiresAt, outcome, amount, currency",
+      ...asked,
+    };
+    expect(dynamo.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
+      page,
+      { ...page, ExclusiveStartKey: { messageId: "a" } },
+      { ...page, ExclusiveStartKey: { messageId: "b" } },
+    ]);
+    expect(dynamo.calls()[0]?.args).toEqual([
+      expect.anything(),
+      { abortSignal: timeout.mock.results[0]?.value },
+    ]);
+    expect(timeout.mock.calls).toEqual([[1_234], [1_234], [1_234]]);
+  },
+);
