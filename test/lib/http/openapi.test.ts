@@ -7,6 +7,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { expect, test } from "vitest";
 
 import { createApiHandler } from "../../../lib/lambda/api-handler.ts";
+import { TableError } from "../../../lib/payments/claim.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
 
 type Response = {
@@ -77,11 +78,14 @@ type Case = {
   body?: unknown;
   /** What stands under the key. */
   record?: Partial<IdempotencyRecord>;
-  away?: boolean;
+  /** What table and queue fail with. */
+  away?: unknown;
+  base64?: boolean;
   /** The status code, and the problem's name or the payment's status. */
   answer: string;
 };
 
+const AWAY = new TypeError("the payment 4242");
 const GET = { method: "GET", path: "/payments/order-1" };
 const pi = { paymentIntentId: "pi_1" };
 
@@ -144,7 +148,7 @@ const CASES: Case[] = [
   { name: "a byte more", body: ofBytes(65_537), answer: "413 body-too-large" },
   { name: "no payment", body: {}, answer: "422 invalid-payment" },
   { name: "another payment", record: { fingerprint: "another" }, answer: "422 key-reused" },
-  { name: "no table", away: true, answer: "503 unavailable" },
+  { name: "no table", away: AWAY, answer: "503 unavailable" },
   { name: "another method", method: "PUT", answer: "405 method-not-allowed" },
   { name: "an unknown payment", ...GET, answer: "404 not-found" },
   ...["/v1/payments/order-1", "/payments/order-1/", "/payments/%", "/"].map((path): Case => ({
@@ -154,7 +158,7 @@ const CASES: Case[] = [
     record: {},
     answer: "404 not-found",
   })),
-  { name: "no table to read", ...GET, away: true, answer: "503 unavailable" },
+  { name: "no table to read", ...GET, away: AWAY, answer: "503 unavailable" },
   { name: "another method there", ...GET, method: "DELETE", answer: "405 method-not-allowed" },
 ];
 
@@ -165,10 +169,10 @@ async function answerTo({
   body = PAYMENT,
   ...rest
 }: Case) {
-  const { record, away } = rest;
+  const { record, away, base64 = false } = rest;
   const lines: object[] = [];
   const answer = <T>(value: T): Promise<T> =>
-    away ? Promise.reject(new Error("away")) : Promise.resolve(value);
+    "away" in rest ? Promise.reject(away) : Promise.resolve(value);
   const standing = (fingerprint: string) => record && { ...RECORD, fingerprint, ...record };
   const claimed: IdempotencyRecord[] = [];
   const sent: string[][] = [];
@@ -188,11 +192,12 @@ async function answerTo({
     newOwner: () => "new",
     write: (line) => lines.push(line),
   });
+  const written = typeof body === "string" ? body : JSON.stringify(body);
   const event = {
     rawPath: path,
     headers,
-    body: typeof body === "string" ? body : JSON.stringify(body),
-    isBase64Encoded: false,
+    body: base64 ? Buffer.from(written ?? "").toString("base64") : written,
+    isBase64Encoded: base64,
     requestContext: { requestId: "request-1", http: { method } },
   } as unknown as APIGatewayProxyEventV2;
   const { statusCode = 0, headers: answered = {}, body: text = "" } = await handle(event);
@@ -287,13 +292,21 @@ test.each<[Partial<Case>, object]>([
   [{}, { level: "INFO", message: "POST 202", statusCode: 202, Accepted: 1 }],
   [{ record: {} }, { level: "INFO", message: "POST 202", replayed: true, Accepted: 1 }],
   [{ body: {} }, { level: "INFO", message: "POST 422", statusCode: 422, NotAccepted: 1 }],
-  [{ away: true }, { level: "ERROR", message: "POST 503", statusCode: 503, Unavailable: 1 }],
+  ...[
+    [AWAY, "TypeError"] as const,
+    [new TableError("TimeoutError", undefined), "TimeoutError"] as const,
+    ["4242", undefined] as const,
+  ].map(([away, code]): [Partial<Case>, object] => [
+    { away },
+    { level: "ERROR", message: "POST 503", statusCode: 503, ...(code && { code }), Unavailable: 1 },
+  ]),
 ])("each request is a line: %j", async (one, line) => {
   const { lines } = await answerTo({ name: "", answer: "", ...one });
   expect(lines).toMatchObject([
     { timestamp: "2026-11-30T12:00:00.000Z", requestId: "request-1", ...line },
   ]);
   expect(lines[0]).toHaveProperty("replayed", one.record ? true : undefined);
+  expect(JSON.stringify(lines)).not.toContain("4242");
 });
 
 test.each<[Partial<Case>, detail: string]>([
@@ -309,6 +322,7 @@ test.each<[Partial<Case>, detail: string]>([
     ],
   ),
   [{ body: " {\n} " }, "amount is required."],
+  [{ body: "" }, "body must be one JSON object, with no key given two values."],
   [{ body: "[]" }, "body must be one JSON object, with no key given two values."],
   [{ body: "{amount" }, "body must be one JSON object, with no key given two values."],
   [
@@ -321,31 +335,34 @@ test.each<[Partial<Case>, detail: string]>([
   expect(claimed).toEqual([]);
 });
 
-test("a payment is claimed for whoever takes it over, and sent as its client wrote it", async () => {
-  const body = `\n { "amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`;
-  const { claimed, sent } = await answerTo({ name: "", answer: "", body });
-  expect(claimed).toStrictEqual([
-    {
-      messageId: "order-1",
-      status: "IN_PROGRESS",
-      owner: "new",
-      leaseExpiresAt: 0,
-      attempt: 0,
-      firstClaimedAt: 1_796_040_000_000,
-      // printf '%s' '{"amount":1250,…,"payment_method":"pm_1"}' | sha256sum
-      fingerprint: "a8d048dda41b308d3c903d71adaaa7a86169f55c5446565d2336ff8e94e37d92",
-      amount: 1250,
-      currency: "eur",
-      expiresAt: 1_799_064_000, // 35 days later, in seconds
-    },
-  ]);
-  expect(sent).toEqual([
-    [
-      `{"id":"order-1","createdAt":"2026-11-30T12:00:00.000Z","amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`,
-      "cus_1",
-    ],
-  ]);
-});
+test.each([false, true])(
+  "a payment is claimed, and sent as its client wrote it; in base64: %j",
+  async (base64) => {
+    const body = `\n { "amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`;
+    const { claimed, sent } = await answerTo({ name: "", answer: "", body, base64 });
+    expect(claimed).toStrictEqual([
+      {
+        messageId: "order-1",
+        status: "IN_PROGRESS",
+        owner: "new",
+        leaseExpiresAt: 0,
+        attempt: 0,
+        firstClaimedAt: 1_796_040_000_000,
+        // printf '%s' '{"amount":1250,…,"payment_method":"pm_1"}' | sha256sum
+        fingerprint: "a8d048dda41b308d3c903d71adaaa7a86169f55c5446565d2336ff8e94e37d92",
+        amount: 1250,
+        currency: "eur",
+        expiresAt: 1_799_064_000, // 35 days later, in seconds
+      },
+    ]);
+    expect(sent).toEqual([
+      [
+        `{"id":"order-1","createdAt":"2026-11-30T12:00:00.000Z","amount":1250,"currency":"eur","customer":"cus_1","paymentMethod":"pm_1"}`,
+        "cus_1",
+      ],
+    ]);
+  },
+);
 
 test("a claim whose reply was lost is no repeat", async () => {
   const { headers, sent } = await answerTo({ name: "", answer: "", record: { owner: "new" } });
