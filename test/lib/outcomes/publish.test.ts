@@ -14,7 +14,7 @@ const completed = (sequenceNumber: string, messageId: string): RecordChange => (
   after: { messageId, outcome: PAID, revision: 1, completedAt: 0 },
 });
 
-type Answer = readonly (string | undefined)[] | Error;
+type Answer = readonly (string | undefined)[] | Error | "no reason";
 
 /** A bus that gives these answers, one per call; every entry succeeds when none is left. */
 function bus(...answers: Answer[]) {
@@ -24,7 +24,7 @@ function bus(...answers: Answer[]) {
     async publish(events: readonly OutcomeEvent[]) {
       calls.push(events.map(({ id }) => id));
       const answer = answers.shift() ?? events.map(() => undefined);
-      if (answer instanceof Error) throw answer;
+      if (answer instanceof Error || answer === "no reason") throw answer;
       return [...answer];
     },
   };
@@ -159,6 +159,11 @@ test("when the bus does not answer, every event of that call counts as not publi
   expect(decisions.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => "published"));
   expect(decisions.slice(10)).toEqual(["failed", "failed"]);
   expect(checkpoint).toBe("11");
+});
+
+test("a bus that fails without an error has failed all the same", async () => {
+  const { results } = await publish([completed("1", "a")], "no reason");
+  expect(results).toMatchObject([{ decision: "failed", code: "unknown" }]);
 });
 
 test("an answer with too few entries leaves the rest unpublished", async () => {

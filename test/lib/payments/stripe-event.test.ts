@@ -66,6 +66,10 @@ test("refunds and disputes name their PaymentIntent", () => {
 
 test.each([
   ["another type", event("customer.created", { id: "cus_1" })],
+  [
+    "another type of a PaymentIntent",
+    event("charge.updated", { id: "ch_1", payment_intent: "pi_1" }),
+  ],
   ["a creation, which says nothing new", event("payment_intent.created", { id: "pi_1" })],
   [
     "a refund without a PaymentIntent",
@@ -93,6 +97,7 @@ test.each([
   '{"object":"event","id":"evt_1","type":"a","livemode":"false"}',
   '{"object":"event","id":"evt_1","type":7,"livemode":false}',
   '{"detail":{"object":"payment_intent","id":"pi_1"}}',
+  '{"detail":{"object":"charge","id":"ch_1","type":"a","livemode":false}}',
   '{"object":"v2.core.event","id":"evt_1","type":"a","livemode":true}',
 ])("%s is not an event of Stripe's", (body) => {
   expect(readStripeEvent(body)).toBeUndefined();
