@@ -1,4 +1,4 @@
-// With a mocked client: what is read from a table, and how consistently.
+// With a mocked client: what is read from a table, how consistently, and in which time.
 
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
@@ -8,6 +8,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { ordersTable } from "../../../lib/aws/orders-table.ts";
 import { recordReader } from "../../../lib/aws/read-record.ts";
 import { recordScanner } from "../../../lib/aws/scan-records.ts";
+import { ORDER, PAID } from "../../support/orders.ts";
 
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region: "us-east-1" }));
 const dynamo = mockClient(client);
@@ -30,6 +31,19 @@ test.each<[string, (id: string) => Promise<unknown>, TableName: string, Key: obj
       expect.objectContaining({ input: { TableName, Key, ConsistentRead: true } }),
       { abortSignal: timeout.mock.results[0]?.value },
     ],
+  ]);
+});
+
+test("a transaction ends with the time that it is given, the SDK's retries included", async () => {
+  dynamo.resolves({});
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+
+  expect(await orders.apply("noted", PAID, ORDER)).toBeUndefined();
+
+  expect(timeout.mock.calls).toEqual([[1_234]]);
+  expect(dynamo.calls()[0]?.args).toEqual([
+    expect.anything(),
+    { abortSignal: timeout.mock.results[0]?.value },
   ]);
 });
 
