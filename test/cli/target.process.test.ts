@@ -40,6 +40,7 @@ test("a stack's outputs say where everything is, and a flag takes the place of o
 
   expect(target).toEqual({
     name: "PaymentWorker-prod",
+    stackName: "PaymentWorker-prod",
     resources: {
       queueUrl: OUTPUTS.QueueUrl,
       dlqUrl: OUTPUTS.DlqUrl,
