@@ -79,7 +79,7 @@ Exit status 3 when something was found that needs you and is not repaired.`,
   examples: [
     "npm run payments -- reconcile",
     "npm run payments -- reconcile --since 7d --stack PaymentWorker-prod",
-    "npm run payments -- reconcile --since 2026-11-01 --until 2026-12-01 --json",
+    "npm run --silent payments -- reconcile --since 2026-11-01 --until 2026-12-01 --json",
     "npm run payments -- reconcile --repair",
   ],
 };
