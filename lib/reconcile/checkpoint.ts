@@ -53,8 +53,8 @@ function isRun(run: unknown): run is Run {
 function isLike(value: unknown, model: unknown): boolean {
   if (typeof value !== typeof model || Array.isArray(value) !== Array.isArray(model)) return false;
   if (typeof model === "number") return Number.isFinite(value);
-  if (typeof model !== "object" || model === null || value === null) return value !== null;
-  return Object.entries(model).every(([name, part]) =>
+  if (value === null) return false;
+  return Object.entries(model as object).every(([name, part]) =>
     isLike((value as Record<string, unknown>)[name], part),
   );
 }

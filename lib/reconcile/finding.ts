@@ -45,7 +45,7 @@ export function findingOf(
   const edited = states.filter((state) => wasEdited(messageId, state));
   if (edited.length > 0) return found("edited", edited);
   if (kind === "nothing") return record && found("open", atStripe);
-  return atStripe.some((state) => balanceDiffers(record, state, now))
+  return atStripe.some((state) => balanceDiffers(state, now))
     ? found("balance_differs", atStripe)
     : undefined;
 }
@@ -104,15 +104,11 @@ function wasEdited(messageId: string, state: StripeState): boolean {
   return charge?.customer !== undefined && charge.customer !== state.customer;
 }
 
-function balanceDiffers(
-  record: IdempotencyRecord | undefined,
-  state: StripeState,
-  now: number,
-): boolean {
-  const { outcome, charge } = state;
+/** Of one that is as it is recorded. */
+function balanceDiffers(state: StripeState, now: number): boolean {
+  const { outcome, charge, amount, currency } = state;
   if (outcome?.result !== "succeeded" || !charge) return false;
   if (!charge.inBalance) return !awaited(state, now);
-  const { amount = state.amount, currency = state.currency } = record ?? {};
   return charge.inBalance.amount !== amount || charge.inBalance.currency !== currency;
 }
 

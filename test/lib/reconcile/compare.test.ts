@@ -43,6 +43,9 @@ async function compared(...entries: Entry[]) {
 }
 
 const before = NOW - 25 * HOUR;
+const DEBIT = { ...PAID, result: "processing" } as const;
+const { outcome: _, ...AUTHORIZED } = intent({ status: "requires_capture" });
+const found = (kind: string) => ({ agree: 0, kinds: [kind] });
 
 test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
   ["paid and recorded", [claim({ outcome: PAID }), intent()], { agree: 1, kinds: [] }],
@@ -62,6 +65,11 @@ test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
     { agree: 0, kinds: [] },
   ],
   [
+    "paid and recorded after the period",
+    [claim({ outcome: PAID, firstClaimedAt: PERIOD.until + 1 }), intent()],
+    { agree: 0, kinds: [] },
+  ],
+  [
     "recorded in the period, not at Stripe",
     [claim({ outcome: PAID })],
     { agree: 0, kinds: ["not_at_stripe"] },
@@ -76,6 +84,23 @@ test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
     "paid before the period, record not kept",
     [intent({ created: before })],
     { agree: 0, kinds: [] },
+  ],
+  ["authorized in the period, no record", [AUTHORIZED], { agree: 0, kinds: [] }],
+  ["a bank debit that arrived", [claim({ outcome: DEBIT }), intent()], found("advanced")],
+  [
+    "a bank debit that was canceled",
+    [claim({ outcome: DEBIT }), intent({ outcome: { ...PAID, result: "canceled" } })],
+    found("advanced_unpaid"),
+  ],
+  [
+    "another amount than recorded",
+    [claim({ outcome: PAID, amount: 1_199, currency: "eur" }), intent()],
+    found("amount_differs"),
+  ],
+  [
+    "a claim that nobody holds, from the period's last moment",
+    [claim({ firstClaimedAt: PERIOD.until })],
+    found("open"),
   ],
   ["a claim that nobody holds", [claim()], { agree: 0, kinds: ["open"] }],
   [
@@ -142,6 +167,11 @@ const money = (changes: Partial<MoneyEntry> = {}): MoneyEntry => ({
 const EUR = { eur: { count: 1, amount: 1_200 } };
 const PAID_RECORD = claim({ outcome: PAID, amount: 1_200, currency: "eur" });
 const ADA = { customer: "cus_ada" };
+const DECLINED = intent({
+  customer: "cus_eve",
+  paymentIntentId: "pi_0",
+  outcome: { result: "declined", paymentIntentId: "pi_0", code: "c" },
+});
 const ofResult = (result: "processing" | "failed" | "declined" | "requires_action") => {
   const outcome = { result, paymentIntentId: "pi_1", code: "c" };
   return [claim({ outcome, amount: 1_200, currency: "eur" }), intent({ ...ADA, outcome })];
@@ -179,6 +209,17 @@ test.each<[string, Entry[], { agree?: number; kinds?: string[]; counted?: boolea
     "in the balance for another customer",
     [PAID_RECORD, intent({ customer: "cus_eve" }), money()],
     { agree: 0, kinds: ["edited"], counted: false },
+  ],
+  [
+    "the same, beside a decline",
+    [PAID_RECORD, intent({ customer: "cus_eve" }), DECLINED, money()],
+    { agree: 0, kinds: ["edited"], counted: false },
+  ],
+  ["beside another customer's decline", [PAID_RECORD, intent(ADA), DECLINED, money()], {}],
+  [
+    "in the balance under a live lease",
+    [claim({ leaseExpiresAt: NOW + 1 }), money()],
+    { agree: 0, counted: false },
   ],
   ["a bank debit that is not submitted yet", ofResult("processing"), { counted: false }],
   ["a bank debit that is", [...ofResult("processing"), money()], {}],
@@ -223,5 +264,8 @@ test("a suspicion counts in the sums of the period that its claim is of, and els
     false,
   ]);
   expect(await countedOf(...twice)).toEqual([true]);
+  expect(await countedOf(intent(), intent({ paymentIntentId: "pi_2", created: before }))).toEqual([
+    true,
+  ]);
   expect(await countedOf(...twice.map((one) => ({ ...one, created: before })))).toEqual([false]);
 });

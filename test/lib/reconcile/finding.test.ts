@@ -104,6 +104,11 @@ const state = (changes: Partial<StripeState> = {}): StripeState => ({
   ...changes,
 });
 const { inBalance: _balance, ...NOT_IN_BALANCE } = CHARGE;
+const { outcome: _paid, ...AUTHORIZED } = paid("pi_2");
+const WITHOUT_INTENT: IdempotencyRecord = {
+  ...RECORDED,
+  outcome: { result: "declined", code: "c" },
+};
 
 test.each<[string, IdempotencyRecord | undefined, StripeState[], string | undefined]>([
   ["paid, recorded and in the balance", RECORDED, [state()], undefined],
@@ -183,6 +188,26 @@ test.each<[string, IdempotencyRecord | undefined, StripeState[], string | undefi
     [state(), { ...paid("pi_2"), messageId: "order-9", charge: CHARGE }],
     "charged_twice",
   ],
+  ["a decline without a PaymentIntent", WITHOUT_INTENT, [], undefined],
+  [
+    "not in the balance, beside a decline",
+    RECORDED,
+    [state({ charge: NOT_IN_BALANCE }), declined],
+    "balance_differs",
+  ],
+  ["beside an authorization", RECORDED, [state(), AUTHORIZED], undefined],
+  [
+    "another's charge, recorded for this",
+    RECORDED,
+    [state({ charge: { ...CHARGE, messageId: "order-0" } })],
+    "not_at_stripe",
+  ],
+  [
+    "another's payment beside its own",
+    RECORDED,
+    [state(), { ...paid("pi_2"), messageId: "order-9" }],
+    "edited",
+  ],
   ["a customer that was changed", RECORDED, [state({ customer: "cus_eve" })], "edited"],
   [
     "a charge without a customer",
@@ -200,6 +225,11 @@ test("a finding has what is recorded with its amount, where that is known", () =
   expect(findingOf("order-1", COMPLETED, [], NOW)?.recorded).toStrictEqual(PAID);
 });
 
+const CANCELED: StripeState = {
+  ...paid("pi_1"),
+  status: "canceled",
+  outcome: { result: "canceled", paymentIntentId: "pi_1" },
+};
 const EUR = { eur: { count: 1, amount: 1_200 } };
 const DECLINED = { result: "declined", paymentIntentId: "pi_1", code: "c" } as const;
 
@@ -208,6 +238,22 @@ test.each<[string, IdempotencyRecord | undefined, StripeState[], object, object]
   ["recorded by an earlier version", COMPLETED, [state()], EUR, EUR],
   ["charged and not recorded", undefined, [state()], {}, EUR],
   ["charged, and a claim", { ...CLAIM, firstClaimedAt: CAPTURED_LATE }, [state()], {}, EUR],
+  [
+    "charged, and a claim with its amount",
+    { ...CLAIM, ...IN_BALANCE, firstClaimedAt: CAPTURED_LATE },
+    [state()],
+    {},
+    EUR,
+  ],
+  ["beside a decline", RECORDED, [declined, state()], EUR, EUR],
+  [
+    "not in the balance yet, beside a decline",
+    RECORDED,
+    [declined, state({ charge: NOT_IN_BALANCE, created: NOW - 1 })],
+    {},
+    {},
+  ],
+  ["canceled at Stripe just now", RECORDED, [CANCELED], EUR, {}],
   ["recorded and not at Stripe", RECORDED, [], EUR, {}],
   ["not at Stripe, and no amount recorded", COMPLETED, [], {}, {}],
   ["not in the balance", RECORDED, [state({ charge: NOT_IN_BALANCE })], EUR, {}],
