@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
 import type { IntentEntry } from "../../../lib/reconcile/compare.ts";
 import type { Finding } from "../../../lib/reconcile/finding.ts";
+import { noTotals } from "../../../lib/reconcile/money.ts";
 import type { Transaction } from "../../../lib/reconcile/money.ts";
 import { newRun } from "../../../lib/reconcile/run.ts";
 import type { Books, Run } from "../../../lib/reconcile/run.ts";
@@ -55,6 +56,7 @@ const movement = (n: number, created: number): Transaction => ({
   net: 1_140,
   charge: { messageId: `order-${n}`, paymentIntentId: `pi_${n}`, ...MONEY },
 });
+const REFUND = { category: "refund", amount: -200, currency: "eur", fee: 0, net: -200 };
 /** Both sides of payments that were made at these times, newest first. */
 const paidAt = (...times: number[]) => ({
   intents: times.map((time, n) => intent(n, time)),
@@ -67,9 +69,11 @@ type Held = {
   records?: IdempotencyRecord[];
   transactions?: (Transaction | undefined)[];
   finalized?: "advanced" | "duplicate";
+  /** What is recorded when it is read again. */
+  later?: IdempotencyRecord;
 };
 
-function prepare({ intents = [], records = [], transactions = [], finalized }: Held) {
+function prepare({ intents = [], records = [], transactions = [], finalized, later }: Held) {
   const asked: unknown[][] = [];
   const books: Books = {
     async *intents({ since, until }) {
@@ -85,14 +89,14 @@ function prepare({ intents = [], records = [], transactions = [], finalized }: H
     async *records({ since, until }, { unfinished }) {
       asked.push(["records", since - UNTIL, until - UNTIL, unfinished]);
       for (const one of records) {
-        const open = !one.outcome || one.outcome.result === "processing";
+        const open = !one.outcome || one.outcome.result !== "succeeded";
         const near = one.firstClaimedAt >= since && one.firstClaimedAt <= until;
         if (near || (unfinished && open)) yield { what: "record", ...one };
       }
     },
     async record(id) {
       asked.push(["record", id]);
-      return records.find(({ messageId }) => messageId === id);
+      return later ?? records.find(({ messageId }) => messageId === id);
     },
     async states(id, ids, balance) {
       asked.push(["states", id, ids, balance]);
@@ -222,9 +226,30 @@ test("a difference is read again with its PaymentIntents and money, and counted"
   ]);
   expect(ended?.found).toMatchObject([{ kind: "not_recorded", messageId: "order-0" }]);
   expect(ended?.run.byKind).toEqual({ not_recorded: 3 });
-  expect(ended?.run.totals).toMatchObject({
-    recorded: {},
-    inBalance: { eur: { count: 1, amount: 1_200 } },
+  expect(ended?.run.totals.recorded).toEqual({});
+  expect(ended?.run.totals.inBalance).toEqual({ eur: { count: 1, amount: 1_200 } });
+});
+
+test("what was recorded between two reads is no finding, and a refund is none", async () => {
+  const { slice } = prepare({
+    intents: [intent(0, UNTIL - 1_000)],
+    transactions: [
+      movement(0, UNTIL - 1_000),
+      { ...REFUND, transactionId: "txn_r", created: UNTIL - 1_000 },
+    ],
+    later: record("order-0", UNTIL - 1_000, outcome(0)),
+  });
+
+  expect(await slice(begin())).toMatchObject({
+    found: [],
+    run: {
+      byKind: {},
+      totals: {
+        recorded: { eur: { count: 1, amount: 1_200 } },
+        inBalance: { eur: { count: 1, amount: 1_200 } },
+        other: { refund: { eur: { count: 1, amount: -200 } } },
+      },
+    },
   });
 });
 
@@ -237,14 +262,14 @@ test("what differs and is of another period is in no sum of this one", async () 
   const ended = await slice(begin());
 
   expect(ended?.found).toMatchObject([{ kind: "not_recorded" }]);
-  expect(ended?.run.totals).toMatchObject({ recorded: {}, inBalance: {} });
+  expect(ended?.run.totals).toEqual(noTotals());
 });
 
 test("without the balance all else is compared, and no slice asks for it again", async () => {
   const both = paidAt(UNTIL - 1_000, UNTIL - 2_000);
   const { asked, whole } = prepare({
     ...both,
-    records: both.records.slice(1),
+    records: [{ ...both.records[0]!, amount: 1_199 }, ...both.records.slice(1)],
     transactions: [...both.transactions, undefined],
   });
 
@@ -255,9 +280,10 @@ test("without the balance all else is compared, and no slice asks for it again",
   expect(slices.at(-1)?.run).toMatchObject({
     balanceRead: false,
     agree: 1,
-    byKind: { not_recorded: 1 },
+    byKind: { amount_differs: 1 },
   });
-  expect(slices.at(-1)?.run.totals).toMatchObject({ recorded: {}, inBalance: {} });
+  const { recorded, inBalance } = slices.at(-1)?.run.totals ?? noTotals();
+  expect([recorded, inBalance]).toEqual([{}, {}]);
 });
 
 test("a claim is found once, by the first slice, whichever it is of", async () => {
@@ -289,7 +315,7 @@ test.each([
       records: [
         bankDebit(0, NOW - HOUR + 1),
         bankDebit(1, NOW - 20 * DAY + 1),
-        bankDebit(2, NOW - 20 * DAY),
+        record("order-2", NOW - 20 * DAY, { result: "requires_action", paymentIntentId: "pi_2" }),
         record("order-3", SINCE - DAY),
       ],
       finalized,

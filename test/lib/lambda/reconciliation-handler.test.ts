@@ -1,0 +1,284 @@
+// The scheduled reconciliation, of books and a bucket in memory: when it runs, what it keeps, what it logs.
+
+import { expect, test } from "vitest";
+
+import type { LogLine } from "../../../lib/lambda/emf.ts";
+import { createReconciliation } from "../../../lib/lambda/reconciliation-handler.ts";
+import type { Outcome } from "../../../lib/payments/record.ts";
+import type { IntentEntry, RecordEntry } from "../../../lib/reconcile/compare.ts";
+import type { Transaction } from "../../../lib/reconcile/money.ts";
+import { newRun } from "../../../lib/reconcile/run.ts";
+
+const NOW = Date.parse("2026-11-29T12:00:00.700Z");
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const WINDOW = {
+  since: Date.parse("2026-11-28T10:00:00Z"),
+  until: Date.parse("2026-11-29T10:00:00Z"),
+};
+const MONEY = { amount: 1_200, currency: "eur" };
+
+const succeeded = (n: number | string): Outcome => ({
+  result: "succeeded",
+  paymentIntentId: `pi_${n}`,
+});
+const intent = (n: number | string, created: number, messageId = `order-${n}`): IntentEntry => ({
+  what: "intent",
+  messageId,
+  paymentIntentId: `pi_${n}`,
+  created,
+  status: "succeeded",
+  outcome: succeeded(n),
+  ...MONEY,
+});
+const record = (n: number, firstClaimedAt: number, outcome = succeeded(n)): RecordEntry => ({
+  what: "record",
+  messageId: `order-${n}`,
+  firstClaimedAt,
+  leaseExpiresAt: 0,
+  outcome,
+  ...MONEY,
+});
+const IDLE = {
+  status: "COMPLETED",
+  owner: "w",
+  attempt: 1,
+  fingerprint: "f",
+  expiresAt: 0,
+} as const;
+
+type Held = {
+  intents?: IntentEntry[];
+  records?: RecordEntry[];
+  transactions?: (Transaction | undefined)[];
+  kept?: object;
+  /** What a slice takes. */
+  sliceMs?: number;
+};
+
+function prepare({ intents = [], records = [], transactions = [], kept, sliceMs = 0 }: Held = {}) {
+  const clock = { now: NOW };
+  const lines: LogLine[] = [];
+  const windows: object[] = [];
+  const stored: unknown[][] = [];
+  const handle = createReconciliation({
+    books: {
+      async *intents({ since, until }) {
+        windows.push({ since, until });
+        yield* intents.filter(({ created }) => created >= since && created < until);
+      },
+      async *transactions() {
+        yield* transactions;
+      },
+      async *records({ since, until }) {
+        yield* records.filter((one) => one.firstClaimedAt >= since && one.firstClaimedAt <= until);
+        clock.now += sliceMs;
+      },
+      async record(id) {
+        const found = records.find(({ messageId }) => messageId === id);
+        return found && { ...IDLE, ...found };
+      },
+      async states(id) {
+        return intents
+          .filter(({ messageId }) => messageId === id)
+          .map((one) => ({ ...one, charge: { messageId: id, inBalance: MONEY } }));
+      },
+      finalize: async () => ({ decision: "duplicate" }),
+    },
+    reports: {
+      kept: async () => kept,
+      keep: async (checkpoint) => void stored.push(["keep", checkpoint]),
+      publish: async (name, report) => void stored.push(["publish", name, report]),
+    },
+    functionName: "reconciliation",
+    now: () => clock.now,
+    write: (line) => lines.push(line),
+  });
+  return {
+    lines,
+    windows,
+    stored,
+    run: (event: unknown, remaining = 900_000) =>
+      handle(event, {
+        awsRequestId: "run-1",
+        getRemainingTimeInMillis: () => remaining - (clock.now - NOW),
+      }),
+  };
+}
+
+/** What a line makes of metrics: their names, each with what it is split by. */
+function metricsOf({ _aws }: LogLine): string[] {
+  const { CloudWatchMetrics: all } = _aws as {
+    CloudWatchMetrics: { Dimensions: string[][]; Metrics: { Name: string }[] }[];
+  };
+  return all.flatMap(({ Dimensions, Metrics }) =>
+    Metrics.map(({ Name }) => [Name, ...(Dimensions[1]?.slice(1) ?? [])].join(" by ")),
+  );
+}
+
+test.each<[string, unknown, object]>([
+  ["the schedule", null, WINDOW],
+  ["a run by hand", { now: true }, WINDOW],
+  [
+    "a run by hand that ends a minute ago",
+    { now: true, delaySeconds: 60 },
+    { since: Date.parse("2026-11-28T11:59:00Z"), until: Date.parse("2026-11-29T11:59:00Z") },
+  ],
+])("%s has a window of a day, in whole seconds", async (_, event, window) => {
+  const { run, windows } = prepare();
+  expect(await run(event)).toMatchObject({ done: true });
+  expect(windows).toEqual([window]);
+});
+
+test.each<[string, unknown, object, boolean]>([
+  ["55 minutes after the last began", {}, { finished: NOW - 55 * MINUTE }, true],
+  ["a moment earlier", {}, { finished: NOW - 55 * MINUTE + 1 }, false],
+  ["by hand", { now: true }, { finished: NOW }, true],
+  ["with a run to go on with", {}, { finished: NOW, run: newRun(WINDOW, NOW - HOUR, 9) }, true],
+])("%s, a run is done: %#", async (_, event, kept, done) => {
+  const { run, stored } = prepare({ kept: { version: 1, ...kept } });
+  expect(await run(event)).toMatchObject({ done });
+  expect(stored).toHaveLength(done ? 2 : 0);
+});
+
+test("a run that is done in one slice is published, and only then kept as finished", async () => {
+  const { run, stored, lines } = prepare();
+  const counts = {
+    since: "2026-11-28T10:00:00.000Z",
+    until: "2026-11-29T10:00:00.000Z",
+    records: 0,
+    intents: 0,
+    agree: 0,
+    advanced: 0,
+    unread: 0,
+    balanceRead: true,
+    findings: 0,
+    openTooLong: 0,
+  };
+  expect(await run({})).toEqual({ done: true, ...counts });
+  expect(stored).toEqual([
+    ["publish", "2026-11-29T10-00-00Z.json", expect.objectContaining({ records: 0 })],
+    ["keep", { version: 1, finished: NOW }],
+  ]);
+  expect(lines).toEqual([
+    {
+      timestamp: "2026-11-29T12:00:00.700Z",
+      level: "INFO",
+      message: "reconciliation done",
+      ...counts,
+      requestId: "run-1",
+      FunctionName: "reconciliation",
+      Reconciled: 1,
+      _aws: expect.objectContaining({ Timestamp: NOW }) as object,
+    },
+  ]);
+});
+
+const paid = (n: number) => WINDOW.until - n * 1_000;
+const SLICED = {
+  intents: [1, 2, 3, 4].map((n) => intent(n, paid(n))),
+  records: [1, 2, 3, 4].map((n) => record(n, paid(n))),
+  transactions: [undefined],
+};
+
+test.each([
+  [55_000, [1, 2], 2],
+  [54_999, [1], 1],
+])(
+  "with %i ms left, slices of ten seconds are begun while one and a half of them fit before the reserve",
+  async (remaining, ends, agree) => {
+    const { run, stored, lines } = prepare({ ...SLICED, sliceMs: 10_000 });
+    const left = `2026-11-28T10:00:00.000Z to 2026-11-29T09:59:5${10 - ends.length}.000Z`;
+
+    expect(await run({ slicePayments: 1 }, remaining)).toEqual({ done: false, left });
+
+    expect(stored).toEqual(
+      ends.map((n) => [
+        "keep",
+        {
+          version: 1,
+          finished: 0,
+          run: expect.objectContaining({
+            until: paid(n),
+            slicePayments: 1,
+            startedAt: NOW,
+          }) as object,
+        },
+      ]),
+    );
+    expect(lines).toMatchObject([
+      { level: "INFO", message: "reconciliation continues", left, agree, requestId: "run-1" },
+    ]);
+    expect(lines.map(metricsOf)).toEqual([[]]);
+  },
+);
+
+test("a slice for which the reserve leaves no time is kept in half its size", async () => {
+  const { run, stored } = prepare(SLICED);
+  expect(await run({ slicePayments: 3_000 }, 30_000)).toMatchObject({ done: false });
+  expect(stored).toMatchObject([
+    ["keep", { finished: 0, run: { until: WINDOW.until, slicePayments: 1_500 } }],
+  ]);
+});
+
+test("each finding is a line with its metric, but for one that asks nobody to act", async () => {
+  const debit: Outcome = { result: "processing", paymentIntentId: "pi_1" };
+  const { run, lines } = prepare({
+    intents: [
+      intent(1, paid(9)),
+      intent(2, paid(9)),
+      intent("2b", paid(9), "order-2"),
+      intent(3, paid(9)),
+    ],
+    records: [record(1, paid(9), debit), record(2, paid(9))],
+  });
+  await run({});
+  expect(
+    lines.map((line) => [line["level"], line["message"], line["messageId"], metricsOf(line)]),
+  ).toEqual([
+    ["INFO", "reconciliation: advanced", "order-1", []],
+    [
+      "ERROR",
+      "reconciliation: charged_twice",
+      "order-2",
+      ["ReconciliationFinding by kind", "DoubleCharge"],
+    ],
+    ["ERROR", "reconciliation: not_recorded", "order-3", ["ReconciliationFinding by kind"]],
+    [
+      "ERROR",
+      "reconciliation: sums differ",
+      undefined,
+      ["ReconciliationFinding by kind", "SumsDiffer"],
+    ],
+    ["INFO", "reconciliation done", undefined, ["Reconciled"]],
+  ]);
+  expect(lines[3]).toMatchObject({
+    kind: "sums_differ",
+    currency: "eur",
+    recorded: 2_400,
+    inBalance: 4_800,
+    next: expect.stringContaining("ask Stripe's support") as string,
+  });
+});
+
+test("what is open for too long, and a balance that may not be read, are warnings", async () => {
+  const debit: Outcome = { result: "processing", paymentIntentId: "pi_1" };
+  const kept = { version: 1, run: newRun({ since: NOW - 30 * 24 * HOUR, until: NOW }, NOW, 9) };
+  const { run, lines } = prepare({
+    records: [record(1, NOW - 20 * 24 * HOUR, debit)],
+    intents: [{ ...intent(1, NOW - 20 * 24 * HOUR), outcome: debit }],
+    transactions: [undefined],
+    kept,
+  });
+  await run({});
+  expect(lines).toMatchObject([
+    { level: "WARN", message: "open too long", messageId: "order-1", OpenTooLong: 1 },
+    {
+      level: "WARN",
+      message: "balance not read",
+      next: "Give the Stripe key the permissions that docs/deploy.md names.",
+    },
+    { level: "INFO", message: "reconciliation done", balanceRead: false, openTooLong: 1 },
+  ]);
+  expect(lines.map(metricsOf)).toEqual([["OpenTooLong"], [], ["Reconciled"]]);
+});
