@@ -252,6 +252,7 @@ test("each finding is a line with its metric, but for one that asks nobody to ac
     ],
     ["INFO", "reconciliation done", undefined, ["Reconciled"]],
   ]);
+  expect(lines[4]).toMatchObject({ findings: 3 });
   expect(lines[3]).toMatchObject({
     kind: "sums_differ",
     currency: "eur",
@@ -259,6 +260,16 @@ test("each finding is a line with its metric, but for one that asks nobody to ac
     inBalance: 4_800,
     next: expect.stringContaining("ask Stripe's support") as string,
   });
+});
+
+test("a checkpoint that is not gone on with is a warning, and a new run begins", async () => {
+  const { run, lines } = prepare({ kept: { version: 1, finished: 0, run: {} } });
+  expect(await run({})).toMatchObject({ done: true });
+  const reason = "The checkpoint is damaged: its run is not whole.";
+  expect(lines).toMatchObject([
+    { level: "WARN", message: "checkpoint ignored", reason },
+    { message: "reconciliation done" },
+  ]);
 });
 
 test("what is open for too long, and a balance that may not be read, are warnings", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { StripeState } from "../../../lib/reconcile/comparison.ts";
 import { DIFFERENCES, needsAction } from "../../../lib/reconcile/differences.ts";
 import type { Finding } from "../../../lib/reconcile/finding.ts";
-import { reportName, shownFinding } from "../../../lib/reconcile/report.ts";
+import { reportName, reportOf, shownFinding } from "../../../lib/reconcile/report.ts";
 import { newRun } from "../../../lib/reconcile/run.ts";
 
 const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
@@ -40,6 +40,11 @@ test.each<[Finding["kind"], StripeState, object]>([
   ],
   [
     "edited",
+    { ...STATE, charge: { messageId: "order-1", customer: "cus_eve" } },
+    { ...SHOWN, messageIdNow: "order-2", messageIdCharged: "order-1", customerChanged: false },
+  ],
+  [
+    "edited",
     { ...STATE, charge: { messageId: "order-1" } },
     { ...SHOWN, messageIdNow: "order-2", messageIdCharged: "order-1", customerChanged: false },
   ],
@@ -64,6 +69,25 @@ test.each<[Finding["kind"], StripeState, object]>([
 test("a report is named for its window's end", () => {
   const window = { since: 0, until: Date.parse("2026-11-29T10:05:09Z") };
   expect(reportName(newRun(window, 0, 1))).toBe("2026-11-29T10-05-09Z.json");
+});
+
+test("a report has its sums, where they differ, or why there are none", () => {
+  const run = newRun({ since: 0, until: 1_000 }, 2_000, 1);
+  run.totals.inBalance = { eur: { count: 1, amount: 5 } };
+  expect(reportOf(run, 3_000)).toMatchObject({
+    since: "1970-01-01T00:00:00.000Z",
+    until: "1970-01-01T00:00:01.000Z",
+    startedAt: "1970-01-01T00:00:02.000Z",
+    finishedAt: "1970-01-01T00:00:03.000Z",
+    balance: {
+      recorded: {},
+      inBalance: { eur: { count: 1, amount: 5 } },
+      differences: [{ currency: "eur", recorded: 0, inBalance: 5 }],
+      ifThereAreAny: expect.stringContaining("ask Stripe's support") as string,
+    },
+  });
+  const balance = "not read: the Stripe key may not";
+  expect(reportOf({ ...run, balanceRead: false }, 3_000)).toMatchObject({ balance });
 });
 
 test("each difference has its name, what to do, and asks somebody to act unless Stripe moved on", () => {
