@@ -1,6 +1,7 @@
 // The bucket of reports, from a server that answers as S3 does.
 
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
 import { beforeEach, expect, test, vi } from "vitest";
@@ -18,11 +19,12 @@ const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><
 /** A bucket that always answers this; undefined: never. */
 async function prepare(answer: { status: number; body: string } | undefined, timeoutMs = 5_000) {
   const asked: unknown[] = [];
-  const server = createServer(async (request, response) => {
+  const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method, url = "", headers } = request;
     asked.push([method, url.split("?")[0], headers["content-type"], await text(request)]);
     if (answer) response.writeHead(answer.status).end(answer.body);
-  });
+  };
+  const server = createServer((request, response) => void reply(request, response));
   const endpoint = `http://127.0.0.1:${await listen(server)}`;
   const credentials = { accessKeyId: "AKIDLOCAL", secretAccessKey: "secret" };
   const client = createS3({ credentials, callTimeoutMs: 300, endpoint });

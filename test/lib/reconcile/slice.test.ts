@@ -210,7 +210,8 @@ test.each([
   async (slicePayments, looks, expected) => {
     const { intents } = paidAt(UNTIL - 1_000, UNTIL - 2_000);
     const ended = await prepare({ intents }).slice(begin(slicePayments), looks);
-    expect(ended?.run).toEqual(expected && expect.objectContaining({ until: SINCE, ...expected }));
+    const { byKind, unread } = ended?.run ?? {};
+    expect(ended && { byKind, unread }).toEqual(expected);
   },
 );
 
