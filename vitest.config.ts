@@ -28,6 +28,11 @@ const projects: TestProjectConfiguration[] = [
   },
   {
     extends: true,
+    // An outage, and each command of chaos/ in part: npm run chaos-suite.
+    test: { name: "chaos", include: ["test/chaos/*.suite.ts"], testTimeout: 120_000 },
+  },
+  {
+    extends: true,
     // Provokes every alarm of docs/runbook.md: npm run runbook.
     test: { name: "runbook", include: ["test/runbook/*.suite.ts"], testTimeout: 180_000 },
   },

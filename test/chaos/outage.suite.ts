@@ -8,9 +8,9 @@ import { shortestOutageCoveredMs } from "../../lib/timing/backoff.ts";
 import { violations } from "../../lib/timing/payments.ts";
 import type { Timings } from "../../lib/timing/payments.ts";
 import { timingVariables } from "../../lib/timing/variables.ts";
+import { startOperator, until } from "../cli/operator.ts";
+import { startSecret } from "../cli/secrets.ts";
 import { TIMINGS } from "../support/timings.ts";
-import { startOperator, until } from "./operator.ts";
-import { startSecret } from "./secrets.ts";
 
 const PAYMENTS = 40;
 const STRIPE_PER_SECOND = 25;
