@@ -136,13 +136,11 @@ function suspectMoney(
   if (edited) return "edited";
   const { result } = record?.outcome ?? {};
   // A bank debit that failed was in the balance until then; one that is open may be there or not.
-  if (taken.length === 0) return result === "succeeded" ? "balance_differs" : "agree";
-  if (taken.length > 1 || result === "declined" || result === "requires_action") {
-    return "balance_differs";
-  }
-  const [one] = taken;
-  const { amount = one?.amount, currency = one?.currency } = record ?? {};
-  return one?.amount === amount && one?.currency === currency ? "agree" : "balance_differs";
+  const [one, another] = taken;
+  if (!one) return result === "succeeded" ? "balance_differs" : "agree";
+  if (another || result === "declined" || result === "requires_action") return "balance_differs";
+  const { amount = one.amount, currency = one.currency } = record ?? {};
+  return one.amount === amount && one.currency === currency ? "agree" : "balance_differs";
 }
 
 function addAgreed(totals: Totals, record: RecordEntry | undefined, taken: readonly Money[]): void {

@@ -88,7 +88,8 @@ async function readSlice(
     for await (const record of books.records(wider, { unfinished: first })) {
       if (!hasTime()) return;
       if (record.firstClaimedAt >= since && record.firstClaimedAt < until) run.records += 1;
-      if (isOpen(record) && now - record.firstClaimedAt >= sweepAfterMs) open.push(record);
+      const old = now - record.firstClaimedAt >= sweepAfterMs;
+      if (first && old && isOpen(record)) open.push(record);
       if (!first && !record.outcome) claims.add(record.messageId);
       yield record;
     }
@@ -102,7 +103,7 @@ async function readSlice(
   return {
     since,
     suspicions: suspicions.filter(({ messageId }) => !claims.has(messageId)),
-    open: first ? open : [],
+    open,
   };
 }
 
