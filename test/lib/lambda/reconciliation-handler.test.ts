@@ -131,11 +131,16 @@ test.each<[string, unknown, object]>([
 });
 
 test.each<[string, unknown, object, boolean]>([
-  ["55 minutes after the last began", {}, { finished: NOW - 55 * MINUTE }, true],
-  ["a moment earlier", {}, { finished: NOW - 55 * MINUTE + 1 }, false],
-  ["by hand", { now: true }, { finished: NOW }, true],
-  ["with a run to go on with", {}, { finished: NOW, run: newRun(WINDOW, NOW - HOUR, 9) }, true],
-])("%s, a run is done: %#", async (_, event, kept, done) => {
+  ["55 minutes after the last began, yes", {}, { finished: NOW - 55 * MINUTE }, true],
+  ["a moment earlier, no", {}, { finished: NOW - 55 * MINUTE + 1 }, false],
+  ["by hand, whenever the last was", { now: true }, { finished: NOW }, true],
+  [
+    "one to go on with, at any time",
+    {},
+    { finished: NOW, run: newRun(WINDOW, NOW - HOUR, 9) },
+    true,
+  ],
+])("a run is done when it is due: %s", async (_, event, kept, done) => {
   const { run, stored } = prepare({ kept: { version: 1, ...kept } });
   expect(await run(event)).toMatchObject({ done });
   expect(stored).toHaveLength(done ? 2 : 0);
