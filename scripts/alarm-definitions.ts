@@ -25,7 +25,7 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/^PaymentWorkerFunction/, "payment-worker"],
   [/^PaymentWorkerRecordsTable/, "payment-records"],
   [/^OutcomeEvents\w+Undelivered/, "undelivered"],
-  [/^OutcomeEventsConsumer\w*DeadLetters/, "consumer-dlq"],
+  [/^OutcomeEventsConsumer\w*DeadLetters/, "orders-dlq"], // the one consumer of a local stack
   [/^OutcomeEventsFunction/, "outcome-publisher"],
   [/^StripeEventsFinalizerQueuesDeadLetters/, "stripe-events-dlq"],
   [/^StripeEventsFinalizerQueues/, "stripe-events"],

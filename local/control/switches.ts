@@ -199,9 +199,13 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
     },
   },
   age: {
-    argument: "[QUEUE]",
-    does: "The messages in the dead-letter queue become 13 days older, or those in the named queue an hour.",
+    argument: "[QUEUE|stream]",
+    does: "The messages in the dead-letter queue become 13 days older, or those in the named queue an hour, or the changes in the table's stream.",
     act({ stack }, name) {
+      if (name === "stream") {
+        const changes = stack.table.changes(stack.tableName).age(HOUR_MS);
+        return `${changes} in the table's stream, older now.`;
+      }
       const url = name === "" ? stack.queues.dlqUrl : stack.queue.urls().get(name);
       if (url === undefined) {
         throw new ControlError(
@@ -212,14 +216,22 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
       return `${aged} in ${name || "the dead-letter queue"}, older now.`;
     },
   },
+  backdate: {
+    argument: "ID",
+    does: "The record of a message becomes 21 days older: longer than a bank debit takes.",
+    async act({ stack }, id) {
+      const record = await recordOf(stack, id);
+      const firstClaimedAt = Number(record["firstClaimedAt"]) - 21 * DAY_MS;
+      stack.table.put(stack.tableName, { ...record, firstClaimedAt });
+      return `${id} was first claimed at ${new Date(firstClaimedAt).toISOString()} now.`;
+    },
+  },
   lose: {
     argument: "ID",
     does: "The record of a message is deleted, as by a restore of the table to an earlier time.",
     async act({ stack }, id) {
       const { table, tableName } = stack;
-      const record = await table.item(tableName, id);
-      if (!record) throw new ControlError(`There is no record of ${id}.`);
-      table.put(tableName, { ...record, expiresAt: 1 });
+      table.put(tableName, { ...(await recordOf(stack, id)), expiresAt: 1 });
       await table.deleteExpired(2);
       return `The record of ${id} is gone.`;
     },
@@ -294,6 +306,12 @@ function paymentOf(stack: Stack, id: string, status?: PaymentIntent["status"]): 
     throw new ControlError(`${found.id} is ${found.status}, not ${status}.`);
   }
   return found;
+}
+
+async function recordOf({ table, tableName }: Stack, id: string) {
+  const record = await table.item(tableName, id);
+  if (!record) throw new ControlError(`There is no record of ${id}.`);
+  return record;
 }
 
 const isWrite = ({ operation }: { operation: string }): boolean =>

@@ -92,6 +92,8 @@ test.each<[Parameters<ReturnType<typeof createControl>["start"]>[0], RegExp]>([
   [{ name: "kill", argument: String(process.pid) }, /^No process is at work on \d+ now\.$/],
   [{ name: "throttle", argument: "x" }, /^"x" is not a function: payment-worker\.$/],
   [{ name: "refund", argument: "order-1" }, /^Stripe has no payment for order-1\.$/],
+  [{ name: "backdate", argument: "order-1" }, /^There is no record of order-1\.$/],
+  [{ name: "age", argument: "x" }, /^"x" is not one of payments, payments-dlq\.$/],
 ])("%o is answered with a sentence, and breaks nothing", async (order, sentence) => {
   const { control } = await prepare();
   await expect(control.start(order)).rejects.toThrow(sentence);
