@@ -5,8 +5,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
+import { queueClient } from "../local/aws-fixture.ts";
 import { isListening, isRunning, startCommand } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -104,9 +106,12 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   await until(() => output.stdout.includes("Deliveries:"));
   const state = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
     endpoints: Record<string, string>;
+    queueUrl: string;
   };
+  const queue = queueClient(state.endpoints["queue"] ?? "");
   const urls = Object.values(state.endpoints);
-  const workers = () => [...output.stdout.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid));
+  const workers = () =>
+    [...output.stdout.matchAll(/worker started, process (\d+)/g)].map(([, pid]) => Number(pid));
 
   const second = await run("scripts/start.ts");
   const sent = await run(
@@ -120,6 +125,14 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
     "sns",
   );
   await until(() => /order-1 {2}charge succeeded/.test(output.stdout));
+  // The messages are deleted when the worker has answered: it is idle then.
+  const counts = new GetQueueAttributesCommand({
+    QueueUrl: state.queueUrl,
+    AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+  });
+  await expect
+    .poll(async () => (await queue.send(counts)).Attributes, { timeout: 60_000 })
+    .toEqual({ ApproximateNumberOfMessages: "0", ApproximateNumberOfMessagesNotVisible: "0" });
   const [first = 0] = workers();
   process.kill(first, "SIGKILL");
   await until(() =>
