@@ -50,11 +50,15 @@ test(
           )
           .replace(/ --stack \S+/, "")
           .replace(/( --yes)?( \||$)/, `${changes ? " --yes" : ""}$2`);
-        const { child, output, finished } = sh(line.includes("|") ? line : `exec ${line}`);
-        if (/ (tail|watch) /.test(`${example} `)) {
+        const endless = / (tail|watch) /.test(`${example} `);
+        // A signal ends no pipeline but its shell, so what never ends by itself runs without its pipe.
+        const [first = ""] = line.split(" | ");
+        const { child, output, finished } = sh(
+          endless ? `exec ${first}` : line.includes("|") ? line : `exec ${line}`,
+        );
+        if (endless) {
           // Until Ctrl-C, for as long as there is nothing to read.
-          if (!example.includes("|"))
-            await until(() => output.stdout !== "" || example.endsWith("tail"));
+          await until(() => output.stdout !== "" || example.endsWith("tail") || line !== first);
           child.kill("SIGINT");
         }
         const { code, stderr } = await finished;
