@@ -87,7 +87,7 @@ export function createControl(stack: Stack): Control {
         if (forMs !== undefined) throw new ControlError(`${name} is done at once: it has no end.`);
         return found.act(at, argument);
       }
-      const armed = "arm" in found ? [found.arm(at, argument, times)].flat() : undefined;
+      const armed = "arm" in found ? [await found.arm(at, argument, times)].flat() : undefined;
       const undo =
         "set" in found ? found.set(at, argument) : () => armed?.forEach((one) => one.remove());
       const timer = forMs === undefined ? undefined : setTimeout(() => endOne(), forMs).unref();

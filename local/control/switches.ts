@@ -17,10 +17,12 @@ export type Switch = {
   /** How it ends. Absent for what is done at once, and cannot be undone. */
   ends?: string;
 } & (
-  | { arm: (at: Where, argument: string, times: number) => ArmedFault | readonly ArmedFault[] }
+  | { arm: (at: Where, argument: string, times: number) => Armed | Promise<Armed> }
   | { set: (at: Where, argument: string) => () => void }
   | { act: (at: Where, argument: string) => string | Promise<string> }
 );
+
+type Armed = ArmedFault | readonly ArmedFault[];
 
 export type Where = {
   stack: Stack;
@@ -107,13 +109,14 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
     argument: "[NAME]",
     does: "SQS answers 503 to the receives and deletes of a function's queue, the worker's if none is named: messages wait.",
     ends: UNTIL_END,
-    arm: ({ stack }, name, times) =>
-      ["ReceiveMessage", "DeleteMessageBatch"].map((operation) =>
-        stack.queue.faults.add(
-          { operation, queue: name || "payments", times },
-          { kind: "refuse", ...AWAY },
-        ),
-      ),
+    async arm({ stack }, name, times) {
+      const queue = name || "payments";
+      const armed = ["ReceiveMessage", "DeleteMessageBatch"].map((operation) =>
+        stack.queue.faults.add({ operation, queue, times }, { kind: "refuse", ...AWAY }),
+      );
+      await stack.queue.endReceives(queue);
+      return armed;
+    },
   },
   throttle: {
     argument: "[FUNCTION]",

@@ -38,7 +38,9 @@ export type Fauxqs = {
   queues: () => Promise<StoredQueue[]>;
   /** Makes the messages in a queue older. Returns how many there are. */
   age: (name: string, byMs: number) => number;
-  /** Ends the long polls. */
+  /** Ends the long polls of a queue that wait: they answer with what there is. */
+  endPolls: (name: string) => void;
+  /** Ends every long poll. */
   close: () => Promise<void>;
 };
 
@@ -128,6 +130,7 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
       for (const message of all) message.sentTimestamp -= byMs;
       return all.length;
     },
+    endPolls: (name) => sqsStore.getQueueByName(name)?.cancelWaiters(),
     close: () => app.close(),
   };
 }

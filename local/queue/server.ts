@@ -1,4 +1,6 @@
 /** SQS on a laptop: fauxqs, with what the worker's users need and fauxqs lacks. */
+import { setImmediate } from "node:timers/promises";
+
 import { startAwsJsonServer } from "../aws-json-server.ts";
 import type { AwsJsonServer, Seen } from "../aws-json-server.ts";
 import type { Call } from "../aws-json.ts";
@@ -41,6 +43,8 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
   depth: (queueUrl: string) => Promise<Depth>;
   /** Every queue, by name. */
   urls: () => ReadonlyMap<string, string>;
+  /** Ends the receives of a queue that have begun, as an outage does: no later message goes to them. */
+  endReceives: (queue: string) => Promise<void>;
   /** Makes the messages in a queue older. Returns how many there are. */
   age: (queueUrl: string, byMs: number) => number;
 };
@@ -70,6 +74,7 @@ export async function startQueue(
   // Which queue each message was sent to, by SQS's MessageId: a redrive must know where to go back to.
   const origins = new Map<string, string>();
   const urls = new Map<string, string>();
+  const receives = new Map<Call, string | undefined>();
   const moveTasks = createMoveTasks(fauxqs, origins);
 
   async function answer(call: Call, seen: Seen<QueueRequest>): Promise<Reply> {
@@ -93,18 +98,25 @@ export async function startQueue(
         const reply = await fauxqs.handle(call);
         return reply.status === 200 && seen.queue ? countedNow(seen.queue, reply) : reply;
       }
+      case "ReceiveMessage":
+        receives.set(call, seen.queue);
+        return withQueue(call, seen).finally(() => receives.delete(call));
       default: {
         const empty = (call.input as Input).Entries?.findIndex((one) => one.MessageBody === "");
         // fauxqs rejects an empty body alone, and takes it in a batch.
         if (empty !== undefined && empty >= 0) return refusal(...missingBody(empty + 1));
-        const reply = await fauxqs.handle(call);
-        if (seen.queue === undefined) {
-          return { ...reply, body: reply.body.replaceAll(FAUXQS_HOST, server.url) };
-        }
-        note(seen.queue, JSON.parse(reply.body) as Output, seen);
-        return reply;
+        return withQueue(call, seen);
       }
     }
+  }
+
+  async function withQueue(call: Call, seen: Seen<QueueRequest>): Promise<Reply> {
+    const reply = await fauxqs.handle(call);
+    if (seen.queue === undefined) {
+      return { ...reply, body: reply.body.replaceAll(FAUXQS_HOST, server.url) };
+    }
+    note(seen.queue, JSON.parse(reply.body) as Output, seen);
+    return reply;
   }
 
   /** fauxqs counts as in flight what is visible again, until the next receive. */
@@ -192,6 +204,13 @@ export async function startQueue(
     messages,
     depth: async (queueUrl) => depthOf(await messages(queueUrl)),
     urls: () => urls,
+    async endReceives(queue) {
+      const begun = [...receives].filter(([, of]) => of === queue).map(([call]) => call);
+      while (begun.some((call) => receives.has(call))) {
+        fauxqs.endPolls(queue);
+        await setImmediate();
+      }
+    },
     age: (queueUrl, byMs) => fauxqs.age(nameOf(queueUrl), byMs),
     async stop() {
       await Promise.all([moveTasks.stop(), fauxqs.close(), server.stop()]);

@@ -68,6 +68,28 @@ test("a fault with a count ends by itself, and one without when it is ended; the
   ]);
 });
 
+test("a queue that is broken gives nothing out, not to a receive that has waited for it either", async () => {
+  const { stack, control } = await prepare();
+  const waiting = () =>
+    stack.queue
+      .requests()
+      .filter(({ operation, result }) => operation === "ReceiveMessage" && result === "pending");
+  await expect.poll(waiting, { timeout: 10_000 }).not.toEqual([]);
+
+  await control.start({ name: "queue" });
+  expect(waiting()).toEqual([]);
+  const { queueUrl: QueueUrl } = stack.queues;
+  await fetch(stack.queue.url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": "AmazonSQS.SendMessage",
+    },
+    body: JSON.stringify({ QueueUrl, MessageBody: "{}" }),
+  });
+  expect(await stack.queue.depth(QueueUrl)).toMatchObject({ visible: 1, inFlight: 0 });
+});
+
 test("a fault with an end in time ends then", async () => {
   const { control, stack, events } = await prepare();
   await control.start({ name: "throttle", forMs: 20 });
