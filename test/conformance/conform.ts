@@ -11,6 +11,14 @@ export type Scenario<Subject> = {
   run: (subject: Subject) => Promise<void>;
 };
 
+/** Scenarios by their names, all of which one document says. */
+export function documentedBy<Subject>(
+  source: string,
+  scenarios: Readonly<Record<string, Scenario<Subject>["run"]>>,
+): Scenario<Subject>[] {
+  return Object.entries(scenarios).map(([name, run]) => ({ name, source, run }));
+}
+
 /** By the scenario's name: what the implementation does instead. */
 type Differences = Readonly<Record<string, string>>;
 

@@ -4,6 +4,7 @@ import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { expect } from "vitest";
 
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 
 export type BusSubject = {
@@ -53,10 +54,11 @@ function matching(
 }
 
 export const busScenarios: readonly Scenario<BusSubject>[] = [
-  {
-    name: "an event reaches the queue in EventBridge's envelope, under the id that PutEvents answered",
-    source: `${GUIDE}/eb-events-structure.html`,
-    async run({ client, rule }) {
+  ...documentedBy<BusSubject>(`${GUIDE}/eb-events-structure.html`, {
+    async "an event reaches the queue in EventBridge's envelope, under the id that PutEvents answered"({
+      client,
+      rule,
+    }) {
       const { bus, received } = await rule({ source: ["payment-worker"] });
       const { Entries } = await client.send(
         new PutEventsCommand({ Entries: [entry(bus, { subject: "order-1" })] }),
@@ -76,11 +78,9 @@ export const busScenarios: readonly Scenario<BusSubject>[] = [
         detail: { subject: "order-1" },
       });
     },
-  },
-  {
-    name: "entries fail one by one, each at its place in the answer",
-    source: PUT_EVENTS,
-    async run({ client, rule }) {
+  }),
+  ...documentedBy<BusSubject>(PUT_EVENTS, {
+    async "entries fail one by one, each at its place in the answer"({ client, rule }) {
       const { bus, received } = await rule({ source: ["payment-worker"] });
       const good = entry(bus, { n: 1 });
       const Entries = [{ ...good, Detail: "not JSON" }, good, { ...good, Source: "" }];
@@ -95,11 +95,8 @@ export const busScenarios: readonly Scenario<BusSubject>[] = [
       ]);
       expect(await received(1)).toHaveLength(1);
     },
-  },
-  {
-    name: "more than ten entries are refused together",
-    source: PUT_EVENTS,
-    async run({ client, rule }) {
+
+    async "more than ten entries are refused together"({ client, rule }) {
       const { bus } = await rule({ source: ["payment-worker"] });
       const Entries = Array.from({ length: 11 }, (_, n) => entry(bus, { n }));
 
@@ -107,7 +104,7 @@ export const busScenarios: readonly Scenario<BusSubject>[] = [
         $metadata: { httpStatusCode: 400 },
       });
     },
-  },
+  }),
   matching(
     "a value matches exactly, in its type and its case",
     { detail: { result: ["succeeded"], revision: [1] } },

@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 
-import type { Scenario } from "../conform.ts";
+import { documentedBy } from "../conform.ts";
 import type { TableSubject } from "./table.ts";
 
 /** A stream's record, as far as it is compared. */
@@ -44,87 +44,74 @@ async function recordsOf({ records }: StreamSubject, ...ids: string[]): Promise<
   ]);
 }
 
-export const changeScenarios: readonly Scenario<StreamSubject>[] = [
-  {
-    name: "each change makes one record, in order, with the images of before and after",
-    source: STREAMS,
-    async run(table) {
-      const { client, tableName: TableName } = table;
-      const Key = { messageId: "change-1" };
-      await client.send(new PutCommand({ TableName, Item: { ...Key, attempt: 1 } }));
-      await client.send(
-        new UpdateCommand({
-          TableName,
-          Key,
-          UpdateExpression: "SET attempt = :two",
-          ExpressionAttributeValues: { ":two": 2 },
-        }),
-      );
-      await client.send(new DeleteCommand({ TableName, Key }));
-
-      expect(await recordsOf(table, "change-1")).toEqual([
-        ["INSERT", undefined, image("change-1", 1)],
-        ["MODIFY", image("change-1", 1), image("change-1", 2)],
-        ["REMOVE", image("change-1", 2), undefined],
-      ]);
-    },
-  },
-  {
-    name: "a write that changes nothing makes no record",
-    source: STREAMS,
-    async run(table) {
-      const { client, tableName: TableName } = table;
-      const Item = { messageId: "change-2", attempt: 1 };
-      await client.send(new PutCommand({ TableName, Item }));
-
-      await client.send(new PutCommand({ TableName, Item }));
-      await client.send(
-        new UpdateCommand({
-          TableName,
-          Key: { messageId: "change-2" },
-          UpdateExpression: "SET attempt = :one REMOVE lastError",
-          ExpressionAttributeValues: { ":one": 1 },
-        }),
-      );
-
-      expect(await recordsOf(table, "change-2")).toEqual([
-        ["INSERT", undefined, image("change-2", 1)],
-      ]);
-    },
-  },
-  {
-    name: "a condition that fails makes no record",
-    source: STREAMS,
-    async run(table) {
-      const { client, tableName: TableName } = table;
-      const Item = { messageId: "change-3", attempt: 1 };
-      await client.send(new PutCommand({ TableName, Item }));
-
-      const again = new PutCommand({
+export const changeScenarios = documentedBy<StreamSubject>(STREAMS, {
+  async "each change makes one record, in order, with the images of before and after"(table) {
+    const { client, tableName: TableName } = table;
+    const Key = { messageId: "change-1" };
+    await client.send(new PutCommand({ TableName, Item: { ...Key, attempt: 1 } }));
+    await client.send(
+      new UpdateCommand({
         TableName,
-        Item: { ...Item, attempt: 2 },
-        ConditionExpression: "attribute_not_exists(messageId)",
-      });
+        Key,
+        UpdateExpression: "SET attempt = :two",
+        ExpressionAttributeValues: { ":two": 2 },
+      }),
+    );
+    await client.send(new DeleteCommand({ TableName, Key }));
 
-      await expect(client.send(again)).rejects.toThrow("The conditional request failed");
-      expect(await recordsOf(table, "change-3")).toHaveLength(1);
-    },
+    expect(await recordsOf(table, "change-1")).toEqual([
+      ["INSERT", undefined, image("change-1", 1)],
+      ["MODIFY", image("change-1", 1), image("change-1", 2)],
+      ["REMOVE", image("change-1", 2), undefined],
+    ]);
   },
-  {
-    name: "a transaction makes one record for each item that it changes",
-    source: STREAMS,
-    async run(table) {
-      const { client, tableName: TableName } = table;
-      const put = (messageId: string) => ({ Put: { TableName, Item: { messageId, attempt: 1 } } });
 
-      await client.send(
-        new TransactWriteCommand({ TransactItems: [put("change-4a"), put("change-4b")] }),
-      );
+  async "a write that changes nothing makes no record"(table) {
+    const { client, tableName: TableName } = table;
+    const Item = { messageId: "change-2", attempt: 1 };
+    await client.send(new PutCommand({ TableName, Item }));
 
-      expect(await recordsOf(table, "change-4a", "change-4b")).toEqual([
-        ["INSERT", undefined, image("change-4a", 1)],
-        ["INSERT", undefined, image("change-4b", 1)],
-      ]);
-    },
+    await client.send(new PutCommand({ TableName, Item }));
+    await client.send(
+      new UpdateCommand({
+        TableName,
+        Key: { messageId: "change-2" },
+        UpdateExpression: "SET attempt = :one REMOVE lastError",
+        ExpressionAttributeValues: { ":one": 1 },
+      }),
+    );
+
+    expect(await recordsOf(table, "change-2")).toEqual([
+      ["INSERT", undefined, image("change-2", 1)],
+    ]);
   },
-];
+
+  async "a condition that fails makes no record"(table) {
+    const { client, tableName: TableName } = table;
+    const Item = { messageId: "change-3", attempt: 1 };
+    await client.send(new PutCommand({ TableName, Item }));
+
+    const again = new PutCommand({
+      TableName,
+      Item: { ...Item, attempt: 2 },
+      ConditionExpression: "attribute_not_exists(messageId)",
+    });
+
+    await expect(client.send(again)).rejects.toThrow("The conditional request failed");
+    expect(await recordsOf(table, "change-3")).toHaveLength(1);
+  },
+
+  async "a transaction makes one record for each item that it changes"(table) {
+    const { client, tableName: TableName } = table;
+    const put = (messageId: string) => ({ Put: { TableName, Item: { messageId, attempt: 1 } } });
+
+    await client.send(
+      new TransactWriteCommand({ TransactItems: [put("change-4a"), put("change-4b")] }),
+    );
+
+    expect(await recordsOf(table, "change-4a", "change-4b")).toEqual([
+      ["INSERT", undefined, image("change-4a", 1)],
+      ["INSERT", undefined, image("change-4b", 1)],
+    ]);
+  },
+});

@@ -2,6 +2,7 @@
 
 import { expect } from "vitest";
 
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 
 export type Received = {
@@ -60,10 +61,8 @@ async function poison(queue: QueueSubject): Promise<void> {
 }
 
 export const queueScenarios: readonly Scenario<QueueSubject>[] = [
-  {
-    name: "a message that was received is not received again before its visibility timeout",
-    source: VISIBILITY,
-    async run(queue) {
+  ...documentedBy<QueueSubject>(VISIBILITY, {
+    async "a message that was received is not received again before its visibility timeout"(queue) {
       const sqsMessageId = await queue.send("one");
 
       const received = await receiveOne(queue);
@@ -71,11 +70,11 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       expect(received).toMatchObject({ sqsMessageId, body: "one", receiveCount: 1 });
       expect(await queue.receive()).toEqual([]);
     },
-  },
-  {
-    name: "after its visibility timeout a message comes back: same id, counted, another receipt",
-    source: IDENTIFIERS,
-    async run(queue) {
+  }),
+  ...documentedBy<QueueSubject>(IDENTIFIERS, {
+    async "after its visibility timeout a message comes back: same id, counted, another receipt"(
+      queue,
+    ) {
       await queue.send("one");
       const first = await receiveOne(queue);
 
@@ -85,11 +84,9 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       expect(again.receiveCount).toBe(2);
       expect(again.receipt).not.toBe(first.receipt);
     },
-  },
-  {
-    name: "a deleted message never comes back",
-    source: DELETE,
-    async run(queue) {
+  }),
+  ...documentedBy<QueueSubject>(DELETE, {
+    async "a deleted message never comes back"(queue) {
       await queue.send("one");
       const { receipt } = await receiveOne(queue);
 
@@ -99,11 +96,9 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       expect(await queue.receive()).toEqual([]);
       expect(await queue.deadLetters()).toEqual([]);
     },
-  },
-  {
-    name: "a visibility of 0 brings a message back at once",
-    source: VISIBILITY,
-    async run(queue) {
+  }),
+  ...documentedBy<QueueSubject>(VISIBILITY, {
+    async "a visibility of 0 brings a message back at once"(queue) {
       await queue.send("one");
       const { receipt } = await receiveOne(queue);
 
@@ -111,11 +106,8 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
 
       expect(await receiveOne(queue)).toMatchObject({ body: "one", receiveCount: 2 });
     },
-  },
-  {
-    name: "a longer visibility keeps a message away beyond the queue's own timeout",
-    source: VISIBILITY,
-    async run(queue) {
+
+    async "a longer visibility keeps a message away beyond the queue's own timeout"(queue) {
       await queue.send("one");
       const { receipt } = await receiveOne(queue);
 
@@ -124,11 +116,9 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       await queue.pass(5);
       expect(await queue.receive()).toEqual([]);
     },
-  },
-  {
-    name: "deleting with the receipt of an earlier receive is no error",
-    source: DELETE,
-    async run(queue) {
+  }),
+  ...documentedBy<QueueSubject>(DELETE, {
+    async "deleting with the receipt of an earlier receive is no error"(queue) {
       await queue.send("one");
       const first = await receiveOne(queue);
       await queue.setVisibility(first.receipt, 0);
@@ -137,11 +127,9 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       // "The request succeeds, but the message might not be deleted": both are right.
       await queue.remove(first.receipt);
     },
-  },
-  {
-    name: "after its last receive a message is in the dead-letter queue, and only there",
-    source: DEAD_LETTERS,
-    async run(queue) {
+  }),
+  ...documentedBy<QueueSubject>(DEAD_LETTERS, {
+    async "after its last receive a message is in the dead-letter queue, and only there"(queue) {
       await queue.send("poison");
 
       await poison(queue);
@@ -150,26 +138,24 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       await queue.pass(5);
       expect(await queue.receive()).toEqual([]);
     },
-  },
-  {
-    name: "a redriven message has the same body, another id, and is counted from 1",
-    source:
-      "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html",
-    async run(queue) {
-      const sqsMessageId = await queue.send("poison");
-      await poison(queue);
+  }),
+  ...documentedBy<QueueSubject>(
+    "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html",
+    {
+      async "a redriven message has the same body, another id, and is counted from 1"(queue) {
+        const sqsMessageId = await queue.send("poison");
+        await poison(queue);
 
-      await queue.redrive();
+        await queue.redrive();
 
-      const back = only(await queue.receiveLater());
-      expect(back).toMatchObject({ body: "poison", receiveCount: 1 });
-      expect(back.sqsMessageId).not.toBe(sqsMessageId);
+        const back = only(await queue.receiveLater());
+        expect(back).toMatchObject({ body: "poison", receiveCount: 1 });
+        expect(back.sqsMessageId).not.toBe(sqsMessageId);
+      },
     },
-  },
-  {
-    name: "two equal bodies are two messages",
-    source: IDENTIFIERS,
-    async run(queue) {
+  ),
+  ...documentedBy<QueueSubject>(IDENTIFIERS, {
+    async "two equal bodies are two messages"(queue) {
       const ids = [await queue.send("same"), await queue.send("same")];
 
       const received = [...(await queue.receive()), ...(await queue.receive())];
@@ -177,5 +163,5 @@ export const queueScenarios: readonly Scenario<QueueSubject>[] = [
       expect(received.map(({ sqsMessageId }) => sqsMessageId).toSorted()).toEqual(ids.toSorted());
       expect(ids[0]).not.toBe(ids[1]);
     },
-  },
+  }),
 ];

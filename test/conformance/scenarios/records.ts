@@ -6,7 +6,7 @@ import { expect } from "vitest";
 
 import { recordsTable } from "../../../lib/aws/records-table.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
-import type { Scenario } from "../conform.ts";
+import { documentedBy } from "../conform.ts";
 import type { TableSubject } from "./table.ts";
 
 const CONDITIONS =
@@ -58,236 +58,200 @@ const COMPLETED = {
 } as const;
 const UNAVAILABLE = { kind: "stripe_unavailable" as const, code: "timeout", requestId: "req_1" };
 
-export const recordScenarios: readonly Scenario<TableSubject>[] = [
-  {
-    name: "the first claim is written as it is, and every later one finds it",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const first = record("claim-1");
+export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
+  async "the first claim is written as it is, and every later one finds it"(table) {
+    const records = recordsOf(table);
+    const first = record("claim-1");
 
-      expect(await records.claim(first, TIMEOUT_MS)).toBeUndefined();
-      expect(await records.claim(record("claim-1", { owner: "second" }), TIMEOUT_MS)).toEqual(
-        first,
-      );
-      // The SDK sent a put again whose reply was lost: its own owner is what it finds.
-      expect(await records.claim(first, TIMEOUT_MS)).toEqual(first);
-      expect(await stored(table, "claim-1")).toEqual(first);
-    },
+    expect(await records.claim(first, TIMEOUT_MS)).toBeUndefined();
+    expect(await records.claim(record("claim-1", { owner: "second" }), TIMEOUT_MS)).toEqual(first);
+    // The SDK sent a put again whose reply was lost: its own owner is what it finds.
+    expect(await records.claim(first, TIMEOUT_MS)).toEqual(first);
+    expect(await stored(table, "claim-1")).toEqual(first);
   },
-  {
-    name: "a takeover changes owner, lease and attempt, and keeps when the first claim was",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("takeover-1");
-      await records.claim(seen, TIMEOUT_MS);
 
-      const standing = await records.takeOver(seen, second("takeover-1"), TIMEOUT_MS);
+  async "a takeover changes owner, lease and attempt, and keeps when the first claim was"(table) {
+    const records = recordsOf(table);
+    const seen = record("takeover-1");
+    await records.claim(seen, TIMEOUT_MS);
 
-      expect(standing).toBeUndefined();
-      expect(await stored(table, "takeover-1")).toEqual(
-        record("takeover-1", {
-          owner: "second",
-          attempt: 2,
-          leaseExpiresAt: 1_795_980_900_000,
-        }),
-      );
-    },
-  },
-  {
-    name: "a takeover of what another has taken over answers with the other's record",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("takeover-2");
-      await records.claim(seen, TIMEOUT_MS);
-      await records.takeOver(seen, second("takeover-2"), TIMEOUT_MS);
+    const standing = await records.takeOver(seen, second("takeover-1"), TIMEOUT_MS);
 
-      const third = { ...second("takeover-2"), owner: "third" };
-
-      expect(await records.takeOver(seen, third, TIMEOUT_MS)).toMatchObject({
+    expect(standing).toBeUndefined();
+    expect(await stored(table, "takeover-1")).toEqual(
+      record("takeover-1", {
         owner: "second",
         attempt: 2,
         leaseExpiresAt: 1_795_980_900_000,
-      });
-    },
+      }),
+    );
   },
-  {
-    name: "a takeover of what was completed meanwhile answers with its outcome",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("takeover-3");
-      await records.claim(seen, TIMEOUT_MS);
-      await records.complete(seen, COMPLETION, TIMEOUT_MS);
 
-      expect(await records.takeOver(seen, second("takeover-3"), TIMEOUT_MS)).toMatchObject({
-        owner: "first",
-        status: "COMPLETED",
-        outcome: SUCCEEDED,
-      });
-    },
+  async "a takeover of what another has taken over answers with the other's record"(table) {
+    const records = recordsOf(table);
+    const seen = record("takeover-2");
+    await records.claim(seen, TIMEOUT_MS);
+    await records.takeOver(seen, second("takeover-2"), TIMEOUT_MS);
+
+    const third = { ...second("takeover-2"), owner: "third" };
+
+    expect(await records.takeOver(seen, third, TIMEOUT_MS)).toMatchObject({
+      owner: "second",
+      attempt: 2,
+      leaseExpiresAt: 1_795_980_900_000,
+    });
   },
-  {
-    name: "a takeover of a record that the TTL deleted meanwhile fails, and makes no new record",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("takeover-4");
-      await records.claim(seen, TIMEOUT_MS);
-      await table.client.send(
-        new DeleteCommand({ TableName: table.tableName, Key: { messageId: "takeover-4" } }),
-      );
 
-      await expect(records.takeOver(seen, second("takeover-4"), TIMEOUT_MS)).rejects.toMatchObject({
-        name: "TableError",
-        code: "RecordVanished",
-      });
-      expect(await stored(table, "takeover-4")).toBeUndefined();
-    },
+  async "a takeover of what was completed meanwhile answers with its outcome"(table) {
+    const records = recordsOf(table);
+    const seen = record("takeover-3");
+    await records.claim(seen, TIMEOUT_MS);
+    await records.complete(seen, COMPLETION, TIMEOUT_MS);
+
+    expect(await records.takeOver(seen, second("takeover-3"), TIMEOUT_MS)).toMatchObject({
+      owner: "first",
+      status: "COMPLETED",
+      outcome: SUCCEEDED,
+    });
   },
-  {
-    name: "of many takeovers at once exactly one is written",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("takeover-5");
-      await records.claim(seen, TIMEOUT_MS);
-      const rivals = Array.from({ length: 10 }, (_, i) => ({
-        ...second("takeover-5"),
-        owner: `rival-${i}`,
-      }));
 
-      const standing = await Promise.all(
-        rivals.map((rival) => records.takeOver(seen, rival, TIMEOUT_MS)),
-      );
+  async "a takeover of a record that the TTL deleted meanwhile fails, and makes no new record"(
+    table,
+  ) {
+    const records = recordsOf(table);
+    const seen = record("takeover-4");
+    await records.claim(seen, TIMEOUT_MS);
+    await table.client.send(
+      new DeleteCommand({ TableName: table.tableName, Key: { messageId: "takeover-4" } }),
+    );
 
-      expect(standing.filter((other) => other === undefined)).toHaveLength(1);
-    },
+    await expect(records.takeOver(seen, second("takeover-4"), TIMEOUT_MS)).rejects.toMatchObject({
+      name: "TableError",
+      code: "RecordVanished",
+    });
+    expect(await stored(table, "takeover-4")).toBeUndefined();
   },
-  {
-    name: "completing records the outcome, may be repeated, and clears the last error",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const claim = record("complete-1", { lastError: UNAVAILABLE });
+
+  async "of many takeovers at once exactly one is written"(table) {
+    const records = recordsOf(table);
+    const seen = record("takeover-5");
+    await records.claim(seen, TIMEOUT_MS);
+    const rivals = Array.from({ length: 10 }, (_, i) => ({
+      ...second("takeover-5"),
+      owner: `rival-${i}`,
+    }));
+
+    const standing = await Promise.all(
+      rivals.map((rival) => records.takeOver(seen, rival, TIMEOUT_MS)),
+    );
+
+    expect(standing.filter((other) => other === undefined)).toHaveLength(1);
+  },
+
+  async "completing records the outcome, may be repeated, and clears the last error"(table) {
+    const records = recordsOf(table);
+    const claim = record("complete-1", { lastError: UNAVAILABLE });
+    await records.claim(claim, TIMEOUT_MS);
+
+    expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
+    expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
+    expect(await stored(table, "complete-1")).toEqual(record("complete-1", COMPLETED));
+  },
+
+  async "a worker that lost its lease cannot complete"(table) {
+    const records = recordsOf(table);
+    const seen = record("complete-2");
+    await records.claim(seen, TIMEOUT_MS);
+    await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
+
+    expect(await records.complete(seen, COMPLETION, TIMEOUT_MS)).toBe(false);
+    expect(await stored(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
+  },
+
+  async "a late copy of a completion is done already, and does not undo what moved on since"(
+    table,
+  ) {
+    const records = recordsOf(table);
+    const claim = record("complete-4");
+    await records.claim(claim, TIMEOUT_MS);
+    const processing = { outcome: { result: "processing", paymentIntentId: "pi_1" } as const };
+    await records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
+    const moved = record("complete-4", { ...COMPLETED, revision: 2 });
+    await table.client.send(new PutCommand({ TableName: table.tableName, Item: moved }));
+
+    const late = records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
+
+    expect(await late).toBe(true);
+    expect(await stored(table, "complete-4")).toEqual(moved);
+  },
+
+  async "completing a record that is not there makes none"(table) {
+    const records = recordsOf(table);
+
+    expect(await records.complete(record("complete-3"), COMPLETION, TIMEOUT_MS)).toBe(false);
+    expect(await stored(table, "complete-3")).toBeUndefined();
+  },
+
+  async "every kind of outcome comes back as it was recorded"(table) {
+    const records = recordsOf(table);
+    const outcomes: Outcome[] = [
+      SUCCEEDED,
+      { result: "processing", paymentIntentId: "pi_2" },
+      { result: "requires_action", paymentIntentId: "pi_3" },
+      {
+        result: "declined",
+        code: "card_declined",
+        declineCode: "lost_card",
+        paymentIntentId: "pi_4",
+      },
+      { result: "declined", code: "expired_card" },
+      { result: "canceled", paymentIntentId: "pi_5" },
+    ];
+
+    for (const [i, outcome] of outcomes.entries()) {
+      const claim = record(`outcome-${i}`);
       await records.claim(claim, TIMEOUT_MS);
-
-      expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
-      expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
-      expect(await stored(table, "complete-1")).toEqual(record("complete-1", COMPLETED));
-    },
+      await records.complete(claim, { outcome, completedAt: 1_795_980_731_000 }, TIMEOUT_MS);
+      const standing = await records.claim(record(`outcome-${i}`, { owner: "x" }), TIMEOUT_MS);
+      expect(standing?.outcome).toEqual(outcome);
+    }
   },
-  {
-    name: "a worker that lost its lease cannot complete",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const seen = record("complete-2");
-      await records.claim(seen, TIMEOUT_MS);
-      await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
 
-      expect(await records.complete(seen, COMPLETION, TIMEOUT_MS)).toBe(false);
-      expect(await stored(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
-    },
+  async "releasing sets the lease to expired, keeps the first claim and says why"(table) {
+    const records = recordsOf(table);
+    const claim = record("release-1");
+    await records.claim(claim, TIMEOUT_MS);
+
+    await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
+
+    expect(await stored(table, "release-1")).toEqual(
+      record("release-1", { leaseExpiresAt: 0, lastError: UNAVAILABLE }),
+    );
   },
-  {
-    name: "a late copy of a completion is done already, and does not undo what moved on since",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const claim = record("complete-4");
-      await records.claim(claim, TIMEOUT_MS);
-      const processing = { outcome: { result: "processing", paymentIntentId: "pi_1" } as const };
-      await records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
-      const moved = record("complete-4", { ...COMPLETED, revision: 2 });
-      await table.client.send(new PutCommand({ TableName: table.tableName, Item: moved }));
 
-      const late = records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
+  async "releasing touches neither another owner's claim nor an outcome nor what is not there"(
+    table,
+  ) {
+    const records = recordsOf(table);
+    const lost = record("release-2");
+    await records.claim(lost, TIMEOUT_MS);
+    await records.takeOver(lost, second("release-2"), TIMEOUT_MS);
+    const done = record("release-3");
+    await records.claim(done, TIMEOUT_MS);
+    await records.complete(done, COMPLETION, TIMEOUT_MS);
 
-      expect(await late).toBe(true);
-      expect(await stored(table, "complete-4")).toEqual(moved);
-    },
-  },
-  {
-    name: "completing a record that is not there makes none",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-
-      expect(await records.complete(record("complete-3"), COMPLETION, TIMEOUT_MS)).toBe(false);
-      expect(await stored(table, "complete-3")).toBeUndefined();
-    },
-  },
-  {
-    name: "every kind of outcome comes back as it was recorded",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const outcomes: Outcome[] = [
-        SUCCEEDED,
-        { result: "processing", paymentIntentId: "pi_2" },
-        { result: "requires_action", paymentIntentId: "pi_3" },
-        {
-          result: "declined",
-          code: "card_declined",
-          declineCode: "lost_card",
-          paymentIntentId: "pi_4",
-        },
-        { result: "declined", code: "expired_card" },
-        { result: "canceled", paymentIntentId: "pi_5" },
-      ];
-
-      for (const [i, outcome] of outcomes.entries()) {
-        const claim = record(`outcome-${i}`);
-        await records.claim(claim, TIMEOUT_MS);
-        await records.complete(claim, { outcome, completedAt: 1_795_980_731_000 }, TIMEOUT_MS);
-        const standing = await records.claim(record(`outcome-${i}`, { owner: "x" }), TIMEOUT_MS);
-        expect(standing?.outcome).toEqual(outcome);
-      }
-    },
-  },
-  {
-    name: "releasing sets the lease to expired, keeps the first claim and says why",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const claim = record("release-1");
-      await records.claim(claim, TIMEOUT_MS);
-
+    for (const claim of [lost, done, record("release-4")]) {
       await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
+    }
 
-      expect(await stored(table, "release-1")).toEqual(
-        record("release-1", { leaseExpiresAt: 0, lastError: UNAVAILABLE }),
-      );
-    },
+    expect(await stored(table, "release-2")).toMatchObject({
+      owner: "second",
+      leaseExpiresAt: 1_795_980_900_000,
+    });
+    expect(await stored(table, "release-3")).toEqual({
+      ...done,
+      ...COMPLETED,
+    });
+    expect(await stored(table, "release-4")).toBeUndefined();
   },
-  {
-    name: "releasing touches neither another owner's claim nor an outcome nor what is not there",
-    source: CONDITIONS,
-    async run(table) {
-      const records = recordsOf(table);
-      const lost = record("release-2");
-      await records.claim(lost, TIMEOUT_MS);
-      await records.takeOver(lost, second("release-2"), TIMEOUT_MS);
-      const done = record("release-3");
-      await records.claim(done, TIMEOUT_MS);
-      await records.complete(done, COMPLETION, TIMEOUT_MS);
-
-      for (const claim of [lost, done, record("release-4")]) {
-        await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
-      }
-
-      expect(await stored(table, "release-2")).toMatchObject({
-        owner: "second",
-        leaseExpiresAt: 1_795_980_900_000,
-      });
-      expect(await stored(table, "release-3")).toEqual({
-        ...done,
-        ...COMPLETED,
-      });
-      expect(await stored(table, "release-4")).toBeUndefined();
-    },
-  },
-];
+});

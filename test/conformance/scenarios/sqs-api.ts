@@ -12,6 +12,7 @@ import {
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 import { expect } from "vitest";
 
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 
 export type SqsSubject = { client: SQSClient; queueUrl: string; dlqUrl: string; dlqArn: string };
@@ -52,10 +53,8 @@ async function errorOf(request: Promise<unknown>): Promise<string | undefined> {
 }
 
 export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
-  {
-    name: "message attributes arrive as they were sent when they are asked for",
-    source: `${API}/API_ReceiveMessage.html`,
-    async run(queue) {
+  ...documentedBy<SqsSubject>(`${API}/API_ReceiveMessage.html`, {
+    async "message attributes arrive as they were sent when they are asked for"(queue) {
       const MessageAttributes = {
         "bq-schema-version": { DataType: "Number", StringValue: "1" },
         traceparent: { DataType: "String", StringValue: "00-4bf92f35-00f067aa-01" },
@@ -68,11 +67,10 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
 
       expect(message?.MessageAttributes).toMatchObject(MessageAttributes);
     },
-  },
-  {
-    name: "the system attributes report the receive count and when a message was sent and received",
-    source: `${API}/API_ReceiveMessage.html`,
-    async run(queue) {
+
+    async "the system attributes report the receive count and when a message was sent and received"(
+      queue,
+    ) {
       const before = Date.now();
       await send(queue, "one");
 
@@ -86,11 +84,8 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
         Number(SentTimestamp),
       );
     },
-  },
-  {
-    name: "a receive gives out ten messages at the most, and none of them twice",
-    source: `${API}/API_ReceiveMessage.html`,
-    async run(queue) {
+
+    async "a receive gives out ten messages at the most, and none of them twice"(queue) {
       const Entries = Array.from({ length: 10 }, (_, i) => ({ Id: `${i}`, MessageBody: `m${i}` }));
       await queue.client.send(new SendMessageBatchCommand({ QueueUrl: queue.queueUrl, Entries }));
       await send(queue, "m10");
@@ -102,11 +97,11 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
       expect(first.length).toBeLessThanOrEqual(10);
       expect(new Set(bodies).size).toBe(bodies.length);
     },
-  },
-  {
-    name: "deleting a batch deletes what it names and fails for a receipt that was never given out",
-    source: `${API}/API_DeleteMessageBatch.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_DeleteMessageBatch.html`, {
+    async "deleting a batch deletes what it names and fails for a receipt that was never given out"(
+      queue,
+    ) {
       await send(queue, "one");
       const [message] = await receive(queue);
 
@@ -123,11 +118,11 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
       expect(Successful.map(({ Id }) => Id)).toEqual(["good"]);
       expect(Failed.map(({ Id, Code }) => [Id, Code])).toEqual([["bad", "ReceiptHandleIsInvalid"]]);
     },
-  },
-  {
-    name: "changing visibilities in a batch changes what it can and fails for a bogus receipt",
-    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_ChangeMessageVisibilityBatch.html`, {
+    async "changing visibilities in a batch changes what it can and fails for a bogus receipt"(
+      queue,
+    ) {
       await send(queue, "one");
       const [message] = await receive(queue);
 
@@ -145,11 +140,9 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
       expect(Failed.map(({ Id }) => Id)).toEqual(["bad"]);
       expect((await receive(queue)).map(({ Body }) => Body)).toEqual(["one"]);
     },
-  },
-  {
-    name: "a visibility longer than twelve hours is refused",
-    source: `${API}/API_ChangeMessageVisibility.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_ChangeMessageVisibility.html`, {
+    async "a visibility longer than twelve hours is refused"(queue) {
       await send(queue, "one");
       const [message] = await receive(queue);
       const entry = { Id: "a", ReceiptHandle: message?.ReceiptHandle, VisibilityTimeout: 43_201 };
@@ -165,34 +158,24 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
 
       expect(refused).toBe(true);
     },
-  },
-  {
-    name: "a batch of more than ten changes of visibility is refused",
-    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_ChangeMessageVisibilityBatch.html`, {
+    async "a batch of more than ten changes of visibility is refused"(queue) {
       const eleven = Array.from({ length: 11 }, (_, i) => `${i}`);
 
       expect(await errorOf(changeVisibilities(queue, eleven))).toBe("TooManyEntriesInBatchRequest");
     },
-  },
-  {
-    name: "a batch without a change of visibility is refused",
-    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
-    async run(queue) {
+
+    async "a batch without a change of visibility is refused"(queue) {
       expect(await errorOf(changeVisibilities(queue, []))).toBe("EmptyBatchRequest");
     },
-  },
-  {
-    name: "a batch with an id twice is refused",
-    source: `${API}/API_ChangeMessageVisibilityBatch.html`,
-    async run(queue) {
+
+    async "a batch with an id twice is refused"(queue) {
       expect(await errorOf(changeVisibilities(queue, ["a", "a"]))).toBe("BatchEntryIdsNotDistinct");
     },
-  },
-  {
-    name: "the attributes report how many messages are visible and how many in flight",
-    source: `${API}/API_GetQueueAttributes.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_GetQueueAttributes.html`, {
+    async "the attributes report how many messages are visible and how many in flight"(queue) {
       await send(queue, "one");
       await receive(queue);
       await send(queue, "two");
@@ -206,11 +189,9 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
         ApproximateNumberOfMessagesNotVisible: "1",
       });
     },
-  },
-  {
-    name: "a queue that is nobody's dead-letter queue cannot be redriven",
-    source: `${API}/API_StartMessageMoveTask.html`,
-    async run(queue) {
+  }),
+  ...documentedBy<SqsSubject>(`${API}/API_StartMessageMoveTask.html`, {
+    async "a queue that is nobody's dead-letter queue cannot be redriven"(queue) {
       const { Attributes } = await queue.client.send(
         new GetQueueAttributesCommand({ QueueUrl: queue.queueUrl, AttributeNames: ["QueueArn"] }),
       );
@@ -219,21 +200,15 @@ export const sqsApiScenarios: readonly Scenario<SqsSubject>[] = [
 
       expect(["InvalidParameterValue", "UnsupportedOperation"]).toContain(refused);
     },
-  },
-  {
-    name: "a queue that does not exist cannot be redriven",
-    source: `${API}/API_StartMessageMoveTask.html`,
-    async run(queue) {
+
+    async "a queue that does not exist cannot be redriven"(queue) {
       expect(await errorOf(redrive(queue, `${queue.dlqArn}-missing`))).toBe(
         "ResourceNotFoundException",
       );
     },
-  },
-  {
-    name: "an empty dead-letter queue can be redriven",
-    source: `${API}/API_StartMessageMoveTask.html`,
-    async run(queue) {
+
+    async "an empty dead-letter queue can be redriven"(queue) {
       expect(await errorOf(redrive(queue, queue.dlqArn))).toBeUndefined();
     },
-  },
+  }),
 ];

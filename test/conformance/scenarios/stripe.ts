@@ -4,6 +4,7 @@ import { expect } from "vitest";
 
 import type { ChargeParams } from "../../../lib/payments/charge.ts";
 import type { stripeCharges } from "../../../lib/stripe/charges.ts";
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 
 export type StripeSubject = {
@@ -64,18 +65,14 @@ const outcome = (result: string) => ({
 });
 
 export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
-  {
-    name: "a confirmed create with a working card has succeeded",
-    source: CREATE,
-    async run(stripe) {
+  ...documentedBy<StripeSubject>(CREATE, {
+    async "a confirmed create with a working card has succeeded"(stripe) {
       expect(await create(stripe, "m-1")).toMatchObject(outcome("succeeded"));
       expect(stripe.intents()).toBe(1);
     },
-  },
-  {
-    name: "a card takes twelve digits in every currency",
-    source: CURRENCIES,
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>(CURRENCIES, {
+    async "a card takes twelve digits in every currency"(stripe) {
       for (const [currency, amount] of [
         ["idr", 100_000_000],
         ["cop", 450_000_000],
@@ -86,11 +83,9 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
         expect(await answer).toMatchObject(outcome("succeeded"));
       }
     },
-  },
-  {
-    name: "less than the smallest charge of a currency is rejected",
-    source: `${CURRENCIES}#special-cases`,
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>(`${CURRENCIES}#special-cases`, {
+    async "less than the smallest charge of a currency is rejected"(stripe) {
       for (const [currency, amount] of [
         ["isk", 5_050],
         ["ugx", 550],
@@ -101,11 +96,11 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
       }
       expect(stripe.intents()).toBe(0);
     },
-  },
-  {
-    name: "a Card, a Source and a customer whose id the account chose can be charged and found",
-    source: CREATE,
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>(CREATE, {
+    async "a Card, a Source and a customer whose id the account chose can be charged and found"(
+      stripe,
+    ) {
       const customer = "ada+1@example.com";
       for (const payment_method of ["card_1Ada", "src_1Ada"]) {
         const created = await answerOf(
@@ -116,38 +111,28 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
         expect(await answerOf(find(stripe, payment_method, { customer }))).toEqual(created);
       }
     },
-  },
-  {
-    name: "a description of 1,000 characters of two UTF-16 units each is taken",
-    source: CREATE,
-    async run(stripe) {
+
+    async "a description of 1,000 characters of two UTF-16 units each is taken"(stripe) {
       const answer = create(stripe, "m-1", { description: "😀".repeat(1_000) });
 
       expect(await answer).toMatchObject(outcome("succeeded"));
     },
-  },
-  {
-    name: "a bank debit is processing, and is not succeeded",
-    source: "https://docs.stripe.com/payments/paymentintents/lifecycle",
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>("https://docs.stripe.com/payments/paymentintents/lifecycle", {
+    async "a bank debit is processing, and is not succeeded"(stripe) {
       const answer = create(stripe, "m-1", { payment_method: stripe.methods.bankDebit });
 
       expect(await answer).toMatchObject(outcome("processing"));
     },
-  },
-  {
-    name: "a payment that wants something of its customer requires action",
-    source: "https://docs.stripe.com/payments/paymentintents/lifecycle",
-    async run(stripe) {
+
+    async "a payment that wants something of its customer requires action"(stripe) {
       const answer = create(stripe, "m-1", { payment_method: stripe.methods.needsAction });
 
       expect(await answer).toMatchObject(outcome("requires_action"));
     },
-  },
-  {
-    name: "a declined card is an answer with its codes and its PaymentIntent",
-    source: "https://docs.stripe.com/declines/codes",
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>("https://docs.stripe.com/declines/codes", {
+    async "a declined card is an answer with its codes and its PaymentIntent"(stripe) {
       const answer = create(stripe, "m-1", { payment_method: stripe.methods.declined });
 
       expect(await answer).toMatchObject({
@@ -160,11 +145,9 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
         },
       });
     },
-  },
-  {
-    name: "the same key answers the same again and charges once, also for a decline",
-    source: KEYS,
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>(KEYS, {
+    async "the same key answers the same again and charges once, also for a decline"(stripe) {
       const declined = { payment_method: stripe.methods.declined };
       const first = await answerOf(create(stripe, "m-1"));
       const refused = await answerOf(create(stripe, "m-2", declined));
@@ -173,11 +156,8 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
       expect(await answerOf(create(stripe, "m-2", declined))).toEqual(refused);
       expect(stripe.intents()).toBe(2);
     },
-  },
-  {
-    name: "the same key with other parameters is a conflict and charges nothing",
-    source: KEYS,
-    async run(stripe) {
+
+    async "the same key with other parameters is a conflict and charges nothing"(stripe) {
       await create(stripe, "m-1", { amount: 500 });
 
       const answer = await create(stripe, "m-1", { amount: 700 });
@@ -185,11 +165,8 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
       expect(answer).toMatchObject({ kind: "error", error: { kind: "stripe_conflict" } });
       expect(stripe.intents()).toBe(1);
     },
-  },
-  {
-    name: "of many creates at once with one key, one charges and none charges again",
-    source: KEYS,
-    async run(stripe) {
+
+    async "of many creates at once with one key, one charges and none charges again"(stripe) {
       const answers = await Promise.all(Array.from({ length: 8 }, () => create(stripe, "m-1")));
 
       expect(stripe.intents()).toBe(1);
@@ -198,11 +175,8 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
         expect(["succeeded", "stripe_key_in_use"]).toContain(said);
       }
     },
-  },
-  {
-    name: "a key is still known after 23 hours",
-    source: KEYS,
-    async run(stripe) {
+
+    async "a key is still known after 23 hours"(stripe) {
       const first = await answerOf(create(stripe, "m-1"));
 
       stripe.advance(23 * HOUR);
@@ -210,11 +184,8 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
       expect(await answerOf(create(stripe, "m-1"))).toEqual(first);
       expect(stripe.intents()).toBe(1);
     },
-  },
-  {
-    name: "a key may be forgotten after 24 hours, and then charges again",
-    source: KEYS,
-    async run(stripe) {
+
+    async "a key may be forgotten after 24 hours, and then charges again"(stripe) {
       await create(stripe, "m-1");
 
       stripe.advance(24 * HOUR);
@@ -222,20 +193,15 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
 
       expect(stripe.intents()).toBe(2);
     },
-  },
-  {
-    name: "nothing is found where nothing was created",
-    source: LIST,
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>(LIST, {
+    async "nothing is found where nothing was created"(stripe) {
       await create(stripe, "another");
 
       expect(await find(stripe, "m-1")).toEqual({ kind: "none" });
     },
-  },
-  {
-    name: "what was created a moment ago is found, with the outcome that its create had",
-    source: LIST,
-    async run(stripe) {
+
+    async "what was created a moment ago is found, with the outcome that its create had"(stripe) {
       const { declined, bankDebit, needsAction } = stripe.methods;
 
       for (const [i, method] of ["pm_card_visa", bankDebit, needsAction, declined].entries()) {
@@ -243,22 +209,19 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
         expect(await answerOf(find(stripe, `m-${i}`))).toEqual(created);
       }
     },
-  },
-  {
-    name: "another customer's payment and one from before the time asked for are not found",
-    source: LIST,
-    async run(stripe) {
+
+    async "another customer's payment and one from before the time asked for are not found"(
+      stripe,
+    ) {
       await create(stripe, "m-1");
 
       expect(await find(stripe, "m-1", { customer: "cus_grace" })).toEqual({ kind: "none" });
       expect(await find(stripe, "m-1", { since: START + HOUR })).toEqual({ kind: "none" });
       expect(await find(stripe, "m-1", { since: START })).toMatchObject({ kind: "outcome" });
     },
-  },
-  {
-    name: "a payment is found behind more than a page of newer ones",
-    source: "https://docs.stripe.com/api/pagination",
-    async run(stripe) {
+  }),
+  ...documentedBy<StripeSubject>("https://docs.stripe.com/api/pagination", {
+    async "a payment is found behind more than a page of newer ones"(stripe) {
       const created = await answerOf(create(stripe, "m-1"));
       for (let i = 0; i < 205; i++) {
         if (i === 100) stripe.advance(1_000);
@@ -267,5 +230,5 @@ export const stripeScenarios: readonly Scenario<StripeSubject>[] = [
 
       expect(await answerOf(find(stripe, "m-1"))).toEqual(created);
     },
-  },
+  }),
 ];

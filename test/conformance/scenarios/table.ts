@@ -6,6 +6,7 @@ import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { expect } from "vitest";
 
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 
 export type TableSubject = {
@@ -74,18 +75,16 @@ async function item({ client, tableName }: TableSubject, messageId: string): Pro
 }
 
 export const tableScenarios: readonly Scenario<TableSubject>[] = [
-  {
-    name: "a conditional put writes an item that is not there",
-    source: CONDITIONS,
-    async run(table) {
+  ...documentedBy<TableSubject>(CONDITIONS, {
+    async "a conditional put writes an item that is not there"(table) {
       expect(await outcome(table, put({ messageId: "put-1", owner: "a" }))).toBe("written");
       expect(await item(table, "put-1")).toEqual({ messageId: "put-1", owner: "a" });
     },
-  },
-  {
-    name: "a conditional put on an item that is there answers with the whole of it and leaves it",
-    source: PUT_ITEM,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(PUT_ITEM, {
+    async "a conditional put on an item that is there answers with the whole of it and leaves it"(
+      table,
+    ) {
       const old = {
         messageId: "put-2",
         owner: "a",
@@ -100,20 +99,17 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
       expect(refused).toEqual(old);
       expect(await item(table, "put-2")).toEqual(old);
     },
-  },
-  {
-    name: "a failed condition answers without the old item when that was not asked for",
-    source: PUT_ITEM,
-    async run(table) {
+
+    async "a failed condition answers without the old item when that was not asked for"(table) {
       await outcome(table, put({ messageId: "put-3", owner: "a" }));
 
       expect(await outcome(table, put({ messageId: "put-3", owner: "b" }))).toBe("refused");
     },
-  },
-  {
-    name: "of many conditional puts at once exactly one is written, and all others see its item",
-    source: CONDITIONS,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(CONDITIONS, {
+    async "of many conditional puts at once exactly one is written, and all others see its item"(
+      table,
+    ) {
       const owners = Array.from({ length: 20 }, (_, i) => `owner-${i}`);
 
       const ends = await Promise.all(
@@ -124,11 +120,9 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
       expect(ends.filter((end) => end === "written")).toHaveLength(1);
       expect(ends.filter((end) => end !== "written")).toEqual(Array(19).fill(winner));
     },
-  },
-  {
-    name: "a conditional update changes what it names and keeps the rest",
-    source: UPDATE_ITEM,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(UPDATE_ITEM, {
+    async "a conditional update changes what it names and keeps the rest"(table) {
       const claimed = { messageId: "update-1", owner: "a", lease: 1_000, note: "x", first: 7 };
       await outcome(table, put(claimed));
 
@@ -142,11 +136,10 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
         first: 7,
       });
     },
-  },
-  {
-    name: "a conditional update that meets another item answers with it and changes nothing",
-    source: UPDATE_ITEM,
-    async run(table) {
+
+    async "a conditional update that meets another item answers with it and changes nothing"(
+      table,
+    ) {
       const claimed = { messageId: "update-2", owner: "a", lease: 1_000 };
       await outcome(table, put(claimed));
 
@@ -157,21 +150,17 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
       expect(await outcome(table, otherLease)).toEqual(claimed);
       expect(await item(table, "update-2")).toEqual(claimed);
     },
-  },
-  {
-    name: "a conditional update of an item that is not there is refused, has no old item and makes none",
-    source: UPDATE_ITEM,
-    async run(table) {
+
+    async "a conditional update of an item that is not there is refused, has no old item and makes none"(
+      table,
+    ) {
       const end = await outcome(table, takeOver("update-3", { owner: "a", lease: 1_000 }, "b"));
 
       expect(end).toBe("refused");
       expect(await item(table, "update-3")).toBeUndefined();
     },
-  },
-  {
-    name: "of many conditional updates at once exactly one is written",
-    source: UPDATE_ITEM,
-    async run(table) {
+
+    async "of many conditional updates at once exactly one is written"(table) {
       await outcome(table, put({ messageId: "update-4", owner: "a", lease: 1_000 }));
       const owners = Array.from({ length: 20 }, (_, i) => `owner-${i}`);
 
@@ -183,11 +172,9 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
 
       expect(ends.filter((end) => end === "written")).toHaveLength(1);
     },
-  },
-  {
-    name: "a condition compares numbers exactly, and a number is not its digits as a text",
-    source: TYPES,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(TYPES, {
+    async "a condition compares numbers exactly, and a number is not its digits as a text"(table) {
       const lease = 1_795_980_789_855;
       await outcome(table, put({ messageId: "number-1", owner: "a", lease }));
       await outcome(table, put({ messageId: "number-2", owner: "a", lease: String(lease) }));
@@ -200,11 +187,8 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
       expect(await outcome(table, asText)).toMatchObject({ owner: "a" });
       expect(await outcome(table, exact)).toBe("written");
     },
-  },
-  {
-    name: "keys differ by case and by every printable character, and may be 255 long",
-    source: TYPES,
-    async run(table) {
+
+    async "keys differ by case and by every printable character, and may be 255 long"(table) {
       const printable = Array.from({ length: 94 }, (_, i) => `key-${String.fromCharCode(33 + i)}`);
       const ids = [...printable, "k".repeat(255), `${"k".repeat(254)}l`];
 
@@ -216,29 +200,27 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
       expect(await item(table, "key-~")).toEqual({ messageId: "key-~", owner: "key-~" });
       expect(await item(table, "key-A")).toEqual({ messageId: "key-A", owner: "key-A" });
     },
-  },
-  {
-    name: "an item whose TTL has passed counts for as long as it is there",
-    source:
-      "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ttl-expired-items.html",
-    async run(table) {
-      const expired = { messageId: "ttl-1", owner: "a", expiresAt: 1_700_000_000 };
-      await outcome(table, put(expired));
+  }),
+  ...documentedBy<TableSubject>(
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ttl-expired-items.html",
+    {
+      async "an item whose TTL has passed counts for as long as it is there"(table) {
+        const expired = { messageId: "ttl-1", owner: "a", expiresAt: 1_700_000_000 };
+        await outcome(table, put(expired));
 
-      expect(await outcome(table, put({ messageId: "ttl-1", owner: "b" }, { old: true }))).toEqual(
-        expired,
-      );
+        expect(
+          await outcome(table, put({ messageId: "ttl-1", owner: "b" }, { old: true })),
+        ).toEqual(expired);
+      },
     },
-  },
-  {
-    name: "an item that was deleted is not there for a condition",
-    source: CONDITIONS,
-    async run(table) {
+  ),
+  ...documentedBy<TableSubject>(CONDITIONS, {
+    async "an item that was deleted is not there for a condition"(table) {
       await outcome(table, put({ messageId: "delete-1", owner: "a" }));
       const remove = new DeleteCommand({ TableName: "", Key: { messageId: "delete-1" } });
 
       expect(await outcome(table, remove)).toBe("written");
       expect(await outcome(table, put({ messageId: "delete-1", owner: "b" }))).toBe("written");
     },
-  },
+  }),
 ];

@@ -6,6 +6,7 @@ import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { expect } from "vitest";
 
+import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
 import type { TableSubject } from "./table.ts";
 
@@ -67,10 +68,8 @@ async function stocked({ client, tableName }: TableSubject, id: string, onHand: 
 }
 
 export const transactionScenarios: readonly Scenario<TableSubject>[] = [
-  {
-    name: "a transaction writes all of its items",
-    source: TRANSACTIONS,
-    async run(table) {
+  ...documentedBy<TableSubject>(TRANSACTIONS, {
+    async "a transaction writes all of its items"(table) {
       const { tableName } = table;
       await stocked(table, "tx-1-stock", 2);
       await stocked(table, "tx-1-old", 0);
@@ -86,11 +85,11 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(await item(table, "tx-1-stock")).toMatchObject({ onHand: 1 });
       expect(await item(table, "tx-1-old")).toBeUndefined();
     },
-  },
-  {
-    name: "a condition that fails cancels the whole transaction, with a reason for each action",
-    source: API,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(API, {
+    async "a condition that fails cancels the whole transaction, with a reason for each action"(
+      table,
+    ) {
       const { tableName } = table;
       await stocked(table, "tx-2-stock", 1);
       await outcome(table, [record(tableName, "tx-2")]);
@@ -110,11 +109,8 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(await item(table, "tx-2-new")).toBeUndefined();
       expect(await item(table, "tx-2-stock")).toMatchObject({ onHand: 1 });
     },
-  },
-  {
-    name: "a condition check that fails cancels the transaction and writes nothing itself",
-    source: API,
-    async run(table) {
+
+    async "a condition check that fails cancels the transaction and writes nothing itself"(table) {
       const { tableName: TableName } = table;
       const check = (messageId: string): Action => ({
         ConditionCheck: {
@@ -130,11 +126,9 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(await item(table, "tx-3")).toBeUndefined();
       expect(await item(table, "tx-3-absent")).toBeUndefined();
     },
-  },
-  {
-    name: "of many transactions at once on one condition exactly one commits",
-    source: TRANSACTIONS,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(TRANSACTIONS, {
+    async "of many transactions at once on one condition exactly one commits"(table) {
       const { tableName } = table;
       await stocked(table, "tx-4-stock", 5);
 
@@ -147,11 +141,8 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(ends.filter((end) => end === "committed")).toHaveLength(1);
       expect(await item(table, "tx-4-stock")).toMatchObject({ onHand: 4 });
     },
-  },
-  {
-    name: "a repeat with the same token succeeds and writes nothing",
-    source: TRANSACTIONS,
-    async run(table) {
+
+    async "a repeat with the same token succeeds and writes nothing"(table) {
       const actions = [take(table.tableName, "tx-5-stock", 1)];
       await stocked(table, "tx-5-stock", 5);
 
@@ -163,11 +154,9 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(ends).toEqual(["committed", "committed"]);
       expect(await item(table, "tx-5-stock")).toMatchObject({ onHand: 4 });
     },
-  },
-  {
-    name: "the same token with other parameters is refused, and writes nothing",
-    source: API,
-    async run(table) {
+  }),
+  ...documentedBy<TableSubject>(API, {
+    async "the same token with other parameters is refused, and writes nothing"(table) {
       await stocked(table, "tx-6-stock", 5);
       const taking = (count: number) =>
         outcome(table, [take(table.tableName, "tx-6-stock", count)], "tx-6-token");
@@ -178,11 +167,8 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       ]);
       expect(await item(table, "tx-6-stock")).toMatchObject({ onHand: 4 });
     },
-  },
-  {
-    name: "two actions on one item are invalid",
-    source: API,
-    async run(table) {
+
+    async "two actions on one item are invalid"(table) {
       const { tableName } = table;
 
       const end = await outcome(table, [record(tableName, "tx-7"), record(tableName, "tx-7")]);
@@ -190,5 +176,5 @@ export const transactionScenarios: readonly Scenario<TableSubject>[] = [
       expect(end).toBe("ValidationException");
       expect(await item(table, "tx-7")).toBeUndefined();
     },
-  },
+  }),
 ];
