@@ -1,19 +1,13 @@
-// DynamoDB's typed values: how they are compared, measured, and read as plain ones.
+// DynamoDB's typed values: how they are compared, and read as plain ones. Sets and bytes are left out:
+// nothing here stores any.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html
-
-import { compareNumbers } from "./numbers.ts";
 
 /** Exactly one of these. Numbers are in their normal form: see `numbers.ts`. */
 export type AttributeValue = {
   S?: string;
   N?: string;
-  /** Base64. */
-  B?: string;
   BOOL?: boolean;
   NULL?: true;
-  SS?: string[];
-  NS?: string[];
-  BS?: string[];
   L?: AttributeValue[];
   M?: Item;
 };
@@ -25,17 +19,10 @@ export function typeOf(value: AttributeValue): Type {
   throw new Error("Bug! An AttributeValue without a type was let in.");
 }
 
-/** Sets are equal in any order, numbers by their value. */
 export function equal(a: AttributeValue, b: AttributeValue): boolean {
   const type = typeOf(a);
   if (type !== typeOf(b)) return false;
   switch (type) {
-    case "SS":
-    case "NS":
-    case "BS": {
-      const [left = [], right = []] = [a[type], b[type]];
-      return left.length === right.length && left.every((element) => right.includes(element));
-    }
     case "L": {
       const [left = [], right = []] = [a.L, b.L];
       return (
@@ -47,7 +34,6 @@ export function equal(a: AttributeValue, b: AttributeValue): boolean {
       return equalItems(a.M, b.M);
     case "S":
     case "N":
-    case "B":
     case "BOOL":
     case "NULL":
       return a[type] === b[type];
@@ -69,20 +55,15 @@ export function equalItems(a: Item | undefined, b: Item | undefined): boolean {
 
 /** Below 0, 0 or above 0; undefined for values that have no order between them. */
 export function compare(a: AttributeValue, b: AttributeValue): number | undefined {
-  if (a.N !== undefined && b.N !== undefined) return compareNumbers(a.N, b.N);
-  // Strings and bytes go by their UTF-8 bytes, not by JavaScript's order.
+  if (a.N !== undefined && b.N !== undefined) return Number(a.N) - Number(b.N);
+  // Strings go by their UTF-8 bytes, not by JavaScript's order.
   if (a.S !== undefined && b.S !== undefined) {
     return Buffer.compare(Buffer.from(a.S), Buffer.from(b.S));
   }
-  if (a.B !== undefined && b.B !== undefined) return Buffer.compare(bytesOf(a.B), bytesOf(b.B));
   return undefined;
 }
 
-export function bytesOf(base64: string): Buffer {
-  return Buffer.from(base64, "base64");
-}
-
-/** Numbers become JavaScript numbers and sets become arrays: a test that looks at a table needs no SDK. */
+/** Numbers become JavaScript numbers: a test that looks at a table needs no SDK. */
 export function plainItem(item: Item): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   for (const name in item) plain[name] = plainValue(item[name] as AttributeValue);
@@ -94,8 +75,6 @@ function plainValue(value: AttributeValue): unknown {
   switch (type) {
     case "N":
       return Number(value.N);
-    case "NS":
-      return value.NS?.map(Number);
     case "NULL":
       return null;
     case "L":
@@ -103,10 +82,7 @@ function plainValue(value: AttributeValue): unknown {
     case "M":
       return plainItem(value.M ?? {});
     case "S":
-    case "B":
     case "BOOL":
-    case "SS":
-    case "BS":
       return value[type];
   }
 }

@@ -1,12 +1,11 @@
 // The operators and functions of conditions: read once into functions of the item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
 
-import { compare, equal, typeOf } from "./attribute-value.ts";
+import { compare, equal } from "./attribute-value.ts";
 import type { AttributeValue, Item, Type } from "./attribute-value.ts";
 import type { Reader } from "./expression-reader.ts";
 import { printed, valueAt } from "./expression.ts";
 import type { Given, Path } from "./expression.ts";
-import { beginsWith, contains, sizeOf } from "./value-tests.ts";
 
 export type Holds = (item: Item | undefined, given: Given) => boolean;
 type Operand = {
@@ -16,7 +15,7 @@ type Operand = {
 };
 
 /** What has an order. */
-const ORDERED: readonly Type[] = ["S", "N", "B"];
+const ORDERED: readonly Type[] = ["S", "N"];
 const ORDERS: Record<string, (order: number) => boolean> = {
   "<": (order) => order < 0,
   "<=": (order) => order <= 0,
@@ -26,7 +25,7 @@ const ORDERS: Record<string, (order: number) => boolean> = {
 
 /** A function that is true or false. */
 export function call(reader: Reader): Holds | undefined {
-  if (reader.peek(1) !== "(" || reader.peek() === "size") return undefined;
+  if (reader.peek(1) !== "(") return undefined;
   const name = reader.next();
   reader.expect("(");
   const subject = operand(reader);
@@ -36,31 +35,26 @@ export function call(reader: Reader): Holds | undefined {
       `Operator or function requires a document path; operator or function: ${name}`,
     );
   }
-  const argument = (): Operand => {
-    reader.expect(",");
-    return operand(reader);
-  };
   const holds = ((): Holds => {
     switch (name) {
       case "attribute_exists":
         return (item, given) => read(item, given) !== undefined;
       case "attribute_not_exists":
         return (item, given) => read(item, given) === undefined;
-      case "attribute_type": {
-        const type = argument();
-        return binary(subject, type, (value, { S }) => typeOf(value) === S);
-      }
       case "begins_with": {
-        const prefix = argument();
+        reader.expect(",");
+        const prefix = operand(reader);
         if (prefix.placeholder) {
-          reader.typed(prefix.placeholder, "operator or function: begins_with", ["S", "B"]);
+          reader.typed(prefix.placeholder, "operator or function: begins_with", ["S"]);
         }
-        return binary(subject, prefix, beginsWith);
+        return binary(
+          subject,
+          prefix,
+          (value, { S }) => S !== undefined && value.S?.startsWith(S) === true,
+        );
       }
-      case "contains":
-        return binary(subject, argument(), contains);
       default:
-        throw reader.refused(`Invalid function name; function: ${name}`);
+        throw reader.refused(`The local table does not know the function ${name}.`);
     }
   })();
   reader.expect(")");
@@ -117,13 +111,6 @@ function distinct(reader: Reader, operator: string, left: Operand, right: Operan
 }
 
 function operand(reader: Reader): Operand {
-  if (reader.peek() === "size" && reader.peek(1) === "(") {
-    reader.next();
-    reader.expect("(");
-    const { read } = operand(reader);
-    reader.expect(")");
-    return { read: (item, given) => sizeOf(read(item, given)) };
-  }
   if (reader.peek().startsWith(":")) {
     const placeholder = reader.value();
     return {

@@ -10,7 +10,7 @@ import { RESERVED_WORDS } from "./reserved-words.ts";
 export type Reader = ReturnType<typeof createReader>;
 
 const TOKEN =
-  /\s*([A-Za-z_][A-Za-z0-9_]*|#[A-Za-z0-9_]+|:[A-Za-z0-9_]+|\d+|<>|<=|>=|[=<>()[\].,+-])|\s*(\S)/gy;
+  /\s*([A-Za-z_][A-Za-z0-9_]*|#[A-Za-z0-9_]+|:[A-Za-z0-9_]+|<>|<=|>=|[=<>().,+-])|\s*(\S)/gy;
 const END = "<EOF>";
 
 /** `parameter` is the request's field that the text came in: its errors name it. */
@@ -64,15 +64,9 @@ export function createReader(parameter: string, text: string) {
   }
 
   function path(): Path {
-    const segments: (string | number)[] = [name()];
-    for (;;) {
-      if (take(".")) segments.push(name());
-      else if (take("[")) {
-        if (!/^\d+$/.test(peek())) fail();
-        segments.push(Number(next()));
-        expect("]");
-      } else return segments;
-    }
+    const segments = [name()];
+    while (take(".")) segments.push(name());
+    return segments;
   }
 
   function value(): string {

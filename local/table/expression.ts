@@ -10,8 +10,8 @@ export type Given = {
   ExpressionAttributeValues?: Item | undefined;
 };
 
-/** Names, `#placeholders` and list indexes, as written. */
-export type Path = readonly (string | number)[];
+/** Names and `#placeholders`, as written. */
+export type Path = readonly string[];
 
 /** What every compiled expression has. */
 export type Expression = {
@@ -47,20 +47,17 @@ export function nameOf(segment: string, given: Given): string {
 /** What the path leads to in the item. */
 export function valueAt(
   item: Item | undefined,
-  path: Path,
+  [first = "", ...rest]: Path,
   given: Given,
 ): AttributeValue | undefined {
-  let value = item?.[nameOf(path[0] as string, given)];
-  for (let i = 1; i < path.length && value; i += 1) {
-    const segment = path[i] as string | number;
-    value = typeof segment === "number" ? value.L?.[segment] : value.M?.[nameOf(segment, given)];
-  }
+  let value = item?.[nameOf(first, given)];
+  for (const segment of rest) value = value?.M?.[nameOf(segment, given)];
   return value;
 }
 
 /** The path as DynamoDB writes it in its errors. */
 export function printed(path: Path, given: Given): string {
-  return `[${path.map((part) => (typeof part === "number" ? `[${part}]` : nameOf(part, given))).join(", ")}]`;
+  return `[${path.map((part) => nameOf(part, given)).join(", ")}]`;
 }
 
 /** Expressions are few and run often: each is read once. */

@@ -8,18 +8,7 @@ import { normalNumber } from "./numbers.ts";
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const MOST_BYTES = 400 * 1024;
 
-const TYPES: ReadonlySet<string> = new Set<Type>([
-  "S",
-  "N",
-  "B",
-  "BOOL",
-  "NULL",
-  "SS",
-  "NS",
-  "BS",
-  "L",
-  "M",
-]);
+const TYPES: ReadonlySet<string> = new Set<Type>(["S", "N", "BOOL", "NULL", "L", "M"]);
 
 /** The item of a request, its numbers in their normal form. @throws DynamoDbError when it is malformed */
 export function readItem(given: unknown): Item {
@@ -29,26 +18,20 @@ export function readItem(given: unknown): Item {
 }
 
 export function readValue(value: AttributeValue): AttributeValue {
-  const types = Object.keys(value).filter((type) => TYPES.has(type)) as Type[];
-  const [type] = types;
-  if (type === undefined) {
+  const types = Object.keys(value);
+  const unknown = types.filter((type) => !TYPES.has(type));
+  if (unknown.length > 0) {
+    throw invalid(`The local table does not know values of type ${unknown.join(", ")}.`);
+  }
+  if (types.length !== 1) {
     throw invalid(
-      "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes",
+      `Supplied AttributeValue ${types.length === 0 ? "is empty" : "has more than one datatypes set"}, must contain exactly one of the supported datatypes`,
     );
   }
-  if (types.length > 1) {
-    throw invalid(
-      "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes",
-    );
-  }
+  const type = typeOf(value);
   switch (type) {
     case "N":
       return { N: normalNumber(String(value.N)) };
-    case "NS":
-      return { NS: readSet("number", value.NS?.map(normalNumber)) };
-    case "SS":
-    case "BS":
-      return { [type]: readSet(type === "SS" ? "string" : "binary", value[type]) };
     case "L":
       return { L: (value.L ?? []).map(readValue) };
     case "M":
@@ -57,18 +40,9 @@ export function readValue(value: AttributeValue): AttributeValue {
       if (value.NULL === true) return { NULL: true };
       throw invalidParameters("Null attribute value types must have the value of true");
     case "S":
-    case "B":
     case "BOOL":
       return { [type]: value[type] };
   }
-}
-
-function readSet(kind: string, elements: string[] = []): string[] {
-  if (elements.length === 0) throw invalidParameters(`An ${kind} set  may not be empty`);
-  if (new Set(elements).size < elements.length) {
-    throw invalidParameters(`Input collection [${elements.join(", ")}] contains duplicates.`);
-  }
-  return elements;
 }
 
 /** @throws DynamoDbError when the item is larger than DynamoDB keeps */
@@ -94,17 +68,9 @@ function valueBytes(value: AttributeValue): number {
       return Buffer.byteLength(value.S ?? "");
     case "N":
       return numberBytes(value.N ?? "");
-    case "B":
-      return Buffer.byteLength(value.B ?? "", "base64");
     case "BOOL":
     case "NULL":
       return 1;
-    case "SS":
-      return sum((value.SS ?? []).map((text) => Buffer.byteLength(text)));
-    case "NS":
-      return sum((value.NS ?? []).map(numberBytes));
-    case "BS":
-      return sum((value.BS ?? []).map((text) => Buffer.byteLength(text, "base64")));
     case "L":
       return 3 + sum((value.L ?? []).map((element) => 1 + valueBytes(element)));
     case "M":

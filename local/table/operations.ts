@@ -6,7 +6,7 @@ import { onlyKnows } from "./requests.ts";
 import type { Input } from "./requests.ts";
 import { writeOne } from "./single-writes.ts";
 import type { Store } from "./store.ts";
-import * as tables from "./tables.ts";
+import { describeTable, listTables } from "./tables.ts";
 import { createTransactions } from "./transactions.ts";
 import type { Conflicts } from "./transactions.ts";
 
@@ -22,36 +22,17 @@ const READ = ["TableName", "ConsistentRead", "ProjectionExpression", ...EXPRESSI
 const WRITE = [
   "TableName",
   "ConditionExpression",
-  "ReturnValues",
   "ReturnValuesOnConditionCheckFailure",
   ...EXPRESSION,
 ];
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
-  CreateTable: {
-    fields: ["TableName", "KeySchema", "AttributeDefinitions", "BillingMode"],
-    run: tables.createTable,
-  },
-  DescribeTable: { fields: ["TableName"], run: tables.describeTable },
-  DeleteTable: { fields: ["TableName"], run: tables.deleteTable },
-  ListTables: { fields: [], run: tables.listTables },
-  DescribeTimeToLive: { fields: ["TableName"], run: tables.describeTimeToLive },
-  UpdateTimeToLive: {
-    fields: ["TableName", "TimeToLiveSpecification"],
-    run: tables.updateTimeToLive,
-  },
+  DescribeTable: { fields: ["TableName"], run: describeTable },
+  ListTables: { fields: [], run: listTables },
   GetItem: { fields: [...READ, "Key"], run: getItem },
   BatchGetItem: { fields: ["RequestItems"], run: batchGetItem },
   Scan: {
-    fields: [
-      ...READ,
-      "FilterExpression",
-      "Limit",
-      "ExclusiveStartKey",
-      "Segment",
-      "TotalSegments",
-      "Select",
-    ],
+    fields: [...READ, "FilterExpression", "Limit", "ExclusiveStartKey", "Segment", "TotalSegments"],
     run: scan,
   },
   PutItem: {

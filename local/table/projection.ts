@@ -1,7 +1,7 @@
 // Projection expressions: which parts of an item are answered.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ProjectionExpressions.html
 
-import type { AttributeValue, Item } from "./attribute-value.ts";
+import type { Item } from "./attribute-value.ts";
 import { createReader } from "./expression-reader.ts";
 import { nameOf, remembered, valueAt } from "./expression.ts";
 import type { Expression, Given, Path } from "./expression.ts";
@@ -17,29 +17,17 @@ export const projectionOf = remembered((text): Projection => {
   return { ...reader.expression, paths };
 });
 
-/** What of the item is at these paths; elements of lists move together. */
+/** What of the item is at these paths. */
 export function project(item: Item, paths: readonly Path[], given: Given): Item {
-  const result: AttributeValue = { M: {} };
+  const result: Item = {};
   for (const path of paths) {
     const value = valueAt(item, path, given);
-    if (value) place(result, path, value, given);
+    if (!value) continue;
+    const names = path.map((segment) => nameOf(segment, given));
+    const last = names.pop() ?? "";
+    let parent = result;
+    for (const name of names) parent = (parent[name] ??= { M: {} }).M ?? {};
+    parent[last] = value;
   }
-  return result.M as Item;
-}
-
-function place(into: AttributeValue, path: Path, value: AttributeValue, given: Given): void {
-  const [segment, ...rest] = path;
-  if (segment === undefined) return;
-  const container = (): AttributeValue => (typeof rest[0] === "number" ? { L: [] } : { M: {} });
-  if (typeof segment === "number") {
-    const element = rest.length === 0 ? value : container();
-    into.L?.push(element);
-    place(element, rest, value, given);
-    return;
-  }
-  const parent = into.M as Item;
-  const name = nameOf(segment, given);
-  const element = rest.length === 0 ? value : (parent[name] ??= container());
-  parent[name] = element;
-  place(element, rest, value, given);
+  return result;
 }

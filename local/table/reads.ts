@@ -8,7 +8,7 @@ import { itemBytes } from "./item.ts";
 import { project, projectionOf } from "./projection.ts";
 import { onlyKnows, readGiven } from "./requests.ts";
 import type { Input } from "./requests.ts";
-import { hashOf, idOfKey, keysIn } from "./store.ts";
+import { hashOf, idOfKey, keyIn } from "./store.ts";
 import type { Store, Table } from "./store.ts";
 
 const MOST_KEYS = 100;
@@ -67,10 +67,10 @@ export function scan(store: Store, input: Input): object {
     }
   }
   return {
-    ...(input["Select"] !== "COUNT" && { Items }),
+    Items,
     Count: Items.length,
     ScannedCount: scanned,
-    ...(more && last && { LastEvaluatedKey: keysIn(last, table.key) }),
+    ...(more && last && { LastEvaluatedKey: keyIn(last, table) }),
   };
 }
 

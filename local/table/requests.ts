@@ -16,13 +16,6 @@ export function onlyKnows(operation: string, input: Input, fields: readonly stri
   }
 }
 
-export function hasEnum(input: Input, field: string, allowed: readonly string[]): void {
-  const value = input[field] as string | undefined;
-  if (value === undefined || allowed.includes(value)) return;
-  const name = `${field[0]?.toLowerCase()}${field.slice(1)}`;
-  throw outOfModel(value, name, `Member must satisfy enum value set: [${allowed.join(", ")}]`);
-}
-
 export function readGiven(input: Input): Given {
   const names = input["ExpressionAttributeNames"] as Record<string, string> | undefined;
   const values = input["ExpressionAttributeValues"] as Item | undefined;
@@ -54,14 +47,21 @@ function readValues(values: Item): Item {
 
 /** The fields of a write, its values well-formed. */
 export function readWrite(input: Input): WriteInput {
-  hasEnum(input, "ReturnValuesOnConditionCheckFailure", ["ALL_OLD", "NONE"]);
-  const { Item, Key, ConditionExpression, UpdateExpression } = input as WriteInput;
+  const { Item, Key, ConditionExpression, UpdateExpression, ...rest } = input as WriteInput;
+  const { ReturnValuesOnConditionCheckFailure: returned } = rest;
+  if (returned !== undefined && returned !== "ALL_OLD" && returned !== "NONE") {
+    throw outOfModel(
+      returned,
+      "returnValuesOnConditionCheckFailure",
+      "Member must satisfy enum value set: [ALL_OLD, NONE]",
+    );
+  }
   return {
     ...readGiven(input),
     ...(Item && { Item: readItem(Item) }),
     ...(Key && { Key: readItem(Key) }),
     ConditionExpression,
     UpdateExpression,
-    ReturnValuesOnConditionCheckFailure: input["ReturnValuesOnConditionCheckFailure"] as string,
+    ReturnValuesOnConditionCheckFailure: returned,
   };
 }

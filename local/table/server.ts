@@ -66,14 +66,10 @@ export async function startTable(
     },
   });
 
-  function createTable(name: string, partitionKey: string, ttlAttribute: string): void {
-    store.create(name, [{ name: partitionKey, type: "S" }]).ttlAttribute = ttlAttribute;
-  }
-
   return {
     ...server,
-    createTable,
-    createRecordsTable: async (name) => createTable(name, "messageId", "expiresAt"),
+    createTable: store.create,
+    createRecordsTable: async (name) => store.create(name, "messageId", "expiresAt"),
     async item(table, id) {
       const item = store.table(table).items.get(id);
       return item && plainItem(item);

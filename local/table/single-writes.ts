@@ -2,14 +2,11 @@
 
 import type { Item } from "./attribute-value.ts";
 import { DynamoDbError, invalid } from "./errors.ts";
-import type { Path } from "./expression.ts";
 import { checkSize } from "./item.ts";
-import { project } from "./projection.ts";
-import { hasEnum, readWrite } from "./requests.ts";
+import { readWrite } from "./requests.ts";
 import type { Input } from "./requests.ts";
 import { idOf, idOfKey } from "./store.ts";
 import type { Writable } from "./store.ts";
-import { updateOf } from "./update.ts";
 import { checkPlaceholders, writeOf } from "./write.ts";
 import type { WriteInput, WriteKind } from "./write.ts";
 
@@ -32,8 +29,7 @@ export function targetOf(store: Tables, kind: WriteKind, given: Input): Target {
   if (kind === "Put" && !input.Item)
     throw invalid("The parameter 'Item' is required but was not present in the request");
   const id = input.Item ? idOf(input.Item, table) : idOfKey(input.Key, table);
-  const keyNames = table.key.map(({ name }) => name);
-  const write = writeOf(kind, input, keyNames);
+  const write = writeOf(kind, input, table.partitionKey);
   checkPlaceholders(input);
   return {
     table,
@@ -54,32 +50,11 @@ export function writeOne(
   given: Input,
   conflicts: (id: string) => boolean,
 ): object {
-  const allowed = kind === "Update" ? UPDATE_RETURNS : ["ALL_OLD", "NONE"];
-  hasEnum(given, "ReturnValues", allowed);
-  const { table, id, input, step } = targetOf(store, kind, given);
+  const { table, id, step } = targetOf(store, kind, given);
   if (conflicts(id)) {
     throw new DynamoDbError("TransactionConflictException", "Transaction is ongoing for the item");
   }
   const before = table.items.get(id);
-  const after = step(before);
-  table.write(id, before, after);
-  const paths = input.UpdateExpression === undefined ? [] : updateOf(input.UpdateExpression).paths;
-  const Attributes = returned(String(given["ReturnValues"]), before, after, paths, input);
-  return Attributes && Object.keys(Attributes).length > 0 ? { Attributes } : {};
-}
-
-const UPDATE_RETURNS = ["ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"];
-
-function returned(
-  which: string,
-  before: Item | undefined,
-  after: Item | undefined,
-  paths: readonly Path[],
-  input: WriteInput,
-): Item | undefined {
-  if (which === "ALL_OLD") return before;
-  if (which === "ALL_NEW") return after;
-  if (which === "UPDATED_OLD") return before && project(before, paths, input);
-  if (which === "UPDATED_NEW") return after && project(after, paths, input);
-  return undefined;
+  table.write(id, before, step(before));
+  return {};
 }

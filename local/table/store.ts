@@ -1,20 +1,19 @@
 // The tables and their items, in memory. Every operation runs to its end before the next: whatever one
 // sees and writes is atomic.
 
-import type { Item, Type } from "./attribute-value.ts";
+import { typeOf } from "./attribute-value.ts";
+import type { Item } from "./attribute-value.ts";
 import { createChangeLog } from "./change-log.ts";
 import type { ChangeLog, RecordChange } from "./change-log.ts";
 import { invalid, invalidParameters, noSuchTable } from "./errors.ts";
 
-export type KeyAttribute = { name: string; type: Type };
-
 export type Table = {
   name: string;
   createdAtMs: number;
-  /** The partition key, and the sort key if there is one. */
-  key: readonly KeyAttribute[];
+  /** The name of its key, which is a string; none has a sort key. */
+  partitionKey: string;
+  ttlAttribute: string;
   items: ReadonlyMap<string, Item>;
-  ttlAttribute?: string;
   changes: ChangeLog;
   /** Writes what an operation came to; `undefined` deletes. */
   write: (id: string, before: Item | undefined, after: Item | undefined, by?: "ttl") => void;
@@ -23,7 +22,7 @@ export type Table = {
 };
 
 /** As much of a table as a write needs. */
-export type Writable = Pick<Table, "name" | "key" | "write"> & {
+export type Writable = Pick<Table, "name" | "partitionKey" | "write"> & {
   items: Pick<Table["items"], "get">;
 };
 
@@ -33,8 +32,7 @@ export type Store = {
   find: (name: unknown) => Table | undefined;
   /** @throws DynamoDbError when there is no such table */
   table: (name: unknown) => Table;
-  create: (name: string, key: readonly KeyAttribute[]) => Table;
-  remove: (name: string) => void;
+  create: (name: string, partitionKey: string, ttlAttribute: string) => void;
 };
 
 export function createStore(now: () => number): Store {
@@ -49,16 +47,16 @@ export function createStore(now: () => number): Store {
       if (!table) throw noSuchTable();
       return table;
     },
-    create(name, key) {
-      const table = createTable(name, key, now);
-      tables.set(name, table);
-      return table;
-    },
-    remove: (name) => void tables.delete(name),
+    create: (name, ...attributes) => void tables.set(name, createTable(now, name, ...attributes)),
   };
 }
 
-function createTable(name: string, key: readonly KeyAttribute[], now: () => number): Table {
+function createTable(
+  now: () => number,
+  name: string,
+  partitionKey: string,
+  ttlAttribute: string,
+): Table {
   const items = new Map<string, Item>();
   const { log, record } = createChangeLog(now);
   let order: { id: string; hash: number }[] | undefined;
@@ -69,14 +67,19 @@ function createTable(name: string, key: readonly KeyAttribute[], now: () => numb
     if (!before || !after) order = undefined;
     if (after) items.set(id, after);
     else items.delete(id);
-    const change: Parameters<RecordChange>[0] = { keys: keysIn(any, key), before, after };
+    const change: Parameters<RecordChange>[0] = {
+      keys: keyIn(any, { partitionKey }),
+      before,
+      after,
+    };
     record(by === "ttl" ? { ...change, byTimeToLive: true } : change);
   }
 
   return {
     name,
     createdAtMs: now(),
-    key,
+    partitionKey,
+    ttlAttribute,
     items,
     changes: log,
     write,
@@ -88,44 +91,39 @@ function createTable(name: string, key: readonly KeyAttribute[], now: () => numb
 }
 
 /** The key of an item, as an item of its own. */
-export function keysIn(item: Item, key: readonly KeyAttribute[]): Item {
-  return Object.fromEntries(key.map(({ name }) => [name, item[name] ?? {}]));
+export function keyIn(item: Item, { partitionKey }: Pick<Table, "partitionKey">): Item {
+  return { [partitionKey]: item[partitionKey] ?? {} };
 }
 
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
-const LONGEST_KEY_BYTES = [2048, 1024];
+const LONGEST_KEY_BYTES = 2048;
 
 /** What an item is stored under. @throws DynamoDbError when it lacks the key or has it otherwise */
-export function idOf(item: Item, { key }: Pick<Table, "key">): string {
-  const parts = key.map(({ name, type }, i) => {
-    const value = item[name];
-    if (!value) throw invalidParameters(`Missing the key ${name} in the item`);
-    const part = value[type];
-    if (typeof part !== "string") {
-      throw invalidParameters(
-        `Type mismatch for key ${name} expected: ${type} actual: ${Object.keys(value)[0]}`,
-      );
-    }
-    if (part === "") {
-      throw invalid(
-        `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
-      );
-    }
-    if (Buffer.byteLength(part) > (LONGEST_KEY_BYTES[i] ?? 0)) {
-      throw invalidParameters(
-        `Size of ${i === 0 ? "hashkey" : "rangekey"} has exceeded the maximum size limit of ${LONGEST_KEY_BYTES[i]} bytes`,
-      );
-    }
-    return part;
-  });
-  return parts.length === 1 ? (parts[0] as string) : JSON.stringify(parts);
+export function idOf(item: Item, { partitionKey }: Pick<Table, "partitionKey">): string {
+  const value = item[partitionKey];
+  if (!value) throw invalidParameters(`Missing the key ${partitionKey} in the item`);
+  const { S: id } = value;
+  if (id === undefined) {
+    throw invalidParameters(
+      `Type mismatch for key ${partitionKey} expected: S actual: ${typeOf(value)}`,
+    );
+  }
+  if (id === "") {
+    throw invalid(
+      `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${partitionKey}`,
+    );
+  }
+  if (Buffer.byteLength(id) > LONGEST_KEY_BYTES) {
+    throw invalidParameters(
+      `Size of hashkey has exceeded the maximum size limit of ${LONGEST_KEY_BYTES} bytes`,
+    );
+  }
+  return id;
 }
 
 /** As `idOf`, for a request's `Key`, which must be the key and nothing else. */
-export function idOfKey(key: Item | undefined, table: Pick<Table, "key">): string {
-  const names = Object.keys(key ?? {});
-  const fits = table.key.every(({ name, type }) => key?.[name]?.[type] !== undefined);
-  if (!key || !fits || names.length !== table.key.length) {
+export function idOfKey(key: Item | undefined, table: Pick<Table, "partitionKey">): string {
+  if (key?.[table.partitionKey]?.S === undefined || Object.keys(key).length !== 1) {
     throw invalid("The provided key element does not match the schema");
   }
   return idOf(key, table);

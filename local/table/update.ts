@@ -1,21 +1,18 @@
-// Update expressions: read once into actions on a copy of the item.
+// Update expressions, SET, REMOVE and ADD: read once into actions on a copy of the item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
 
-import { typeOf } from "./attribute-value.ts";
-import type { AttributeValue, Item, Type } from "./attribute-value.ts";
+import type { AttributeValue, Item } from "./attribute-value.ts";
 import { invalid } from "./errors.ts";
 import { createReader } from "./expression-reader.ts";
 import type { Reader } from "./expression-reader.ts";
 import { nameOf, printed, remembered, valueAt } from "./expression.ts";
 import type { Expression, Given, Path } from "./expression.ts";
-import { addNumbers } from "./numbers.ts";
-import { sum, wrongType } from "./update-terms.ts";
-import type { Read } from "./update-terms.ts";
+import { normalNumber } from "./numbers.ts";
 
-type Action =
-  | { verb: "SET"; path: Path; read: Read }
-  | { verb: "REMOVE"; path: Path }
-  | { verb: "ADD" | "DELETE"; path: Path; placeholder: string };
+type Read = (item: Item, given: Given) => AttributeValue;
+
+/** Without a value, what is at the path is removed. */
+type Action = { path: Path; read?: Read };
 
 export type Update = Expression & {
   /** What it writes to. */
@@ -25,8 +22,7 @@ export type Update = Expression & {
   apply: (before: Item, given: Given) => Item;
 };
 
-const VERBS = ["SET", "REMOVE", "ADD", "DELETE"] as const;
-const SETS: readonly Type[] = ["SS", "NS", "BS"];
+const VERBS = ["SET", "REMOVE", "ADD"] as const;
 
 export const updateOf = remembered((text): Update => {
   const reader = createReader("UpdateExpression", text);
@@ -39,14 +35,9 @@ export const updateOf = remembered((text): Update => {
     paths,
     apply(before, given) {
       // Every operand is read before anything is written.
-      const values = actions.map((action) => valueFor(action, before, given));
+      const values = actions.map(({ read }) => read?.(before, given));
       const after = deep ? structuredClone(before) : { ...before };
-      const holes: AttributeValue[][] = [];
-      for (let i = 0; i < paths.length; i += 1) {
-        write(after, paths[i] as Path, values[i], given, holes);
-      }
-      // Indexes mean the list as it was: it closes its gaps at the end.
-      for (const list of holes) list.splice(0, list.length, ...list.filter(Boolean));
+      for (const [i, path] of paths.entries()) write(after, path, values[i], given);
       return after;
     },
   };
@@ -69,54 +60,80 @@ function sections(reader: Reader): Action[] {
   return actions;
 }
 
-function action(reader: Reader, verb: Action["verb"]): Action {
+function action(reader: Reader, verb: (typeof VERBS)[number]): Action {
   const path = reader.path();
-  if (verb === "REMOVE") return { verb, path };
+  if (verb === "REMOVE") return { path };
   if (verb === "SET") {
     reader.expect("=");
-    return { verb, path, read: sum(reader) };
+    return { path, read: sum(reader) };
   }
   const placeholder = reader.value();
-  reader.typed(placeholder, `operator: ${verb}`, verb === "ADD" ? ["N", ...SETS] : SETS);
-  return { verb, path, placeholder };
+  reader.typed(placeholder, "operator: ADD", ["N"]);
+  return {
+    path,
+    read: (item, given) =>
+      added(
+        valueAt(item, path, given) ?? { N: "0" },
+        given.ExpressionAttributeValues?.[placeholder],
+      ),
+  };
 }
 
-/** What the action leaves at its path; undefined for nothing. */
-function valueFor(action: Action, item: Item, given: Given): AttributeValue | undefined {
-  if (action.verb === "REMOVE") return undefined;
-  if (action.verb === "SET") return action.read(item, given);
-  const operand = given.ExpressionAttributeValues?.[action.placeholder] as AttributeValue;
-  const existing = valueAt(item, action.path, given);
-  const type = typeOf(operand);
-  if (existing && typeOf(existing) !== type) throw wrongType();
-  if (operand.N !== undefined) return { N: addNumbers(existing?.N ?? "0", operand.N) };
-  const [old, change] = [existing?.[type] ?? [], operand[type]] as [string[], string[]];
-  if (action.verb === "ADD") return { [type]: [...new Set([...old, ...change])] };
-  const left = old.filter((element) => !change.includes(element));
-  return left.length === 0 ? undefined : { [type]: left };
+/** What SET assigns: values, paths, sums and if_not_exists. */
+function sum(reader: Reader): Read {
+  const left = term(reader);
+  const operator = reader.peek();
+  if (operator !== "+" && operator !== "-") return left;
+  reader.next();
+  const right = term(reader);
+  return (item, given) => {
+    const [a, b] = [left(item, given), right(item, given)];
+    return added(a, b, operator === "+" ? 1 : -1);
+  };
 }
 
-function write(
-  item: Item,
-  path: Path,
-  value: AttributeValue | undefined,
-  given: Given,
-  holes: AttributeValue[][],
-): void {
-  const last = path.at(-1) as string | number;
-  const parent = path.length === 1 ? { M: item } : valueAt(item, path.slice(0, -1), given);
-  if (typeof last === "number" && parent?.L) {
-    if (value) parent.L[last] = value;
-    // oxlint-disable-next-line typescript/no-array-delete -- closed by `holes` when all is written
-    else delete parent.L[last];
-    holes.push(parent.L);
-  } else if (typeof last === "string" && parent?.M) {
-    const name = nameOf(last, given);
-    if (value) parent.M[name] = value;
-    else delete parent.M[name];
-  } else {
+function added(a: AttributeValue, b: AttributeValue | undefined, sign = 1): AttributeValue {
+  if (a.N === undefined || b?.N === undefined) {
+    throw invalid("An operand in the update expression has an incorrect data type");
+  }
+  return { N: normalNumber(String(Number(a.N) + sign * Number(b.N))) };
+}
+
+function term(reader: Reader): Read {
+  if (reader.peek().startsWith(":")) {
+    const placeholder = reader.value();
+    return (_item, given) => given.ExpressionAttributeValues?.[placeholder] as AttributeValue;
+  }
+  if (reader.peek(1) !== "(") {
+    const path = reader.path();
+    return (item, given) => {
+      const value = valueAt(item, path, given);
+      if (value) return value;
+      throw invalid(
+        "The provided expression refers to an attribute that does not exist in the item",
+      );
+    };
+  }
+  const name = reader.next();
+  if (name !== "if_not_exists") {
+    throw reader.refused(`The local table does not know the function ${name}.`);
+  }
+  reader.expect("(");
+  const path = reader.path();
+  reader.expect(",");
+  const fallback = sum(reader);
+  reader.expect(")");
+  return (item, given) => valueAt(item, path, given) ?? fallback(item, given);
+}
+
+function write(item: Item, path: Path, value: AttributeValue | undefined, given: Given): void {
+  const parent = path.length === 1 ? item : valueAt(item, path.slice(0, -1), given)?.M;
+  if (!parent) {
     throw invalid("The document path provided in the update expression is invalid for update");
   }
+  const name = nameOf(path.at(-1) ?? "", given);
+  if (value) parent[name] = value;
+  else delete parent[name];
 }
 
 function checkOverlap(reader: Reader, paths: readonly Path[]): void {
@@ -133,8 +150,6 @@ function checkOverlap(reader: Reader, paths: readonly Path[]): void {
 
 /** Whether one of them leads to, or through, the other. */
 function overlap(a: Path, b: Path, given: Given): boolean {
-  const named = (part: string | number | undefined) =>
-    typeof part === "string" ? nameOf(part, given) : part;
   const shorter = a.length < b.length ? a : b;
-  return shorter.every((_part, i) => named(a[i]) === named(b[i]));
+  return shorter.every((_part, i) => nameOf(a[i] ?? "", given) === nameOf(b[i] ?? "", given));
 }

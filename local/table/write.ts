@@ -34,21 +34,21 @@ export function checkPlaceholders(input: WriteInput): void {
 
 /**
  * Reads a write; the step that it returns applies it, as often as one likes.
- * @param keyNames the attributes of the table's key, which no update may change
+ * @param partitionKey which no update may change
  * @throws DynamoDbError when its expressions are wrong whatever the item is; the step throws what the
  * item makes of it, a failed condition before all
  */
 export function writeOf(
   kind: WriteKind,
   input: WriteInput,
-  keyNames: readonly string[],
+  partitionKey: string,
 ): (before: Item | undefined) => Item | undefined {
   const { condition, update } = expressionsOf(input);
   condition?.check(input);
   update?.check(input);
   for (const [name = ""] of update?.paths ?? []) {
-    const changed = input.ExpressionAttributeNames?.[name] ?? String(name);
-    if (keyNames.includes(changed)) {
+    const changed = input.ExpressionAttributeNames?.[name] ?? name;
+    if (changed === partitionKey) {
       throw invalidParameters(
         `Cannot update attribute ${changed}. This attribute is part of the key`,
       );

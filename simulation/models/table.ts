@@ -55,7 +55,6 @@ type Stored = { typed: TypedItem; plain: Item };
 export function createTable(settings: TableSettings): Table {
   const { partitionKey, ttlAttribute, now, deletesExpired, onWrite, onWritten } = settings;
   const stored = new Map<string, Stored>();
-  const keyNames = [partitionKey];
 
   const find = (key: string): Stored | undefined => {
     const found = stored.get(key);
@@ -76,7 +75,7 @@ export function createTable(settings: TableSettings): Table {
   /** `put` is the item of a put: it need not be converted back. */
   function write(kind: WriteKind, key: string, input: WriteInput, put?: Item): object {
     const before = find(key);
-    const typed = asSdk(() => writeOf(kind, input, keyNames)(before?.typed));
+    const typed = asSdk(() => writeOf(kind, input, partitionKey)(before?.typed));
     save(key, before, typed && { typed, plain: put ? { ...put } : plainItem(typed) });
     onWritten?.();
     return {};
@@ -85,7 +84,7 @@ export function createTable(settings: TableSettings): Table {
   // What transactions see of it.
   const facade = {
     name: partitionKey,
-    key: [{ name: partitionKey, type: "S" as const }],
+    partitionKey,
     items: { get: (key: string) => find(key)?.typed },
     write(key: string, _before: TypedItem | undefined, typed: TypedItem | undefined) {
       save(key, find(key), typed && { typed, plain: plainItem(typed) });

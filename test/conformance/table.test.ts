@@ -12,7 +12,7 @@ import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
 import type { TableSubject } from "./scenarios/table.ts";
 import { transactionScenarios } from "./scenarios/transactions.ts";
-import { createRecordsTable } from "./servers/clients.ts";
+import { recordsTableAt } from "./servers/clients.ts";
 
 const SCENARIOS = [...tableScenarios, ...recordScenarios];
 
@@ -22,8 +22,8 @@ describe("the local table", () => {
 
   beforeAll(async () => {
     server = await startTable();
-    table = await createRecordsTable(server.url);
-    await server.createRecordsTable("expiring");
+    for (const name of ["records", "expiring"]) await server.createRecordsTable(name);
+    table = recordsTableAt(server.url);
   });
   afterAll(() => server.stop());
 

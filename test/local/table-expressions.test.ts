@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { plainItem, typedItem } from "../../local/table/attribute-value.ts";
 import { conditionOf } from "../../local/table/condition.ts";
-import { addNumbers, compareNumbers, normalNumber } from "../../local/table/numbers.ts";
+import { normalNumber } from "../../local/table/numbers.ts";
 import { project, projectionOf } from "../../local/table/projection.ts";
 import { updateOf } from "../../local/table/update.ts";
 import { writeOf } from "../../local/table/write.ts";
@@ -13,19 +13,14 @@ const ITEM = {
   messageId: "m-1",
   owner: "a",
   lease: 1000,
-  tags: ["x", "y", "z"],
   outcome: { result: "declined", code: { kind: "card" } },
 };
-const item = { ...typedItem(ITEM), colors: { SS: ["red", "blue"] }, blob1: { B: "AAEC" } };
+const item = typedItem(ITEM);
 const given = {
-  ExpressionAttributeNames: { "#owner": "owner", "#r": "result", "#c": "code", "#w": "weird.name" },
+  ExpressionAttributeNames: { "#owner": "owner", "#r": "result", "#c": "code" },
   ExpressionAttributeValues: {
-    ...typedItem({ ":a": "a", ":b": "b", ":n": 1000, ":m": 1001, ":text": "1000", ":x": "x" }),
-    ...typedItem({ ":M": "M", ":two": 2, ":declined": "declined", ":list": ["end"] }),
-    ":red": { SS: ["red"] },
-    ":green": { SS: ["green", "red"] },
-    ":blueRed": { SS: ["blue", "red"] },
-    ":bytes": { B: "AAE=" },
+    ...typedItem({ ":a": "a", ":b": "b", ":n": 1000, ":m": 1001, ":text": "1000" }),
+    ...typedItem({ ":two": 2, ":declined": "declined", ":list": ["end"] }),
   },
 };
 
@@ -52,25 +47,10 @@ test.each([
   ["attribute_exists(absent)", false],
   ["attribute_not_exists(absent)", true],
   ["attribute_not_exists(outcome.#r)", false],
-  ["attribute_type(outcome, :M)", true],
-  ["attribute_type(#owner, :M)", false],
   ["begins_with(outcome.#r, :declined)", true],
   ["begins_with(#owner, :b)", false],
-  ["begins_with(blob1, :bytes)", true],
-  ["contains(tags, :x)", true],
-  ["contains(tags, :a)", false],
-  ["contains(colors, :x)", false],
-  ["contains(outcome.#r, :x)", false],
-  ["colors = :blueRed", true],
-  ["colors = :red", false],
-  ["size(tags) > :two", true],
-  ["size(#owner) > :two", false],
-  ["size(lease) < :m", false],
   ["outcome.#r = :declined", true],
   ["outcome.#c.kind = :declined", false],
-  ["tags[0] = :x", true],
-  ["tags[1] = :x", false],
-  ["tags[9] = :x", false],
   ["NOT #owner = :b", true],
   ["NOT (#owner = :a OR lease = :n)", false],
   ["#owner = :b OR #owner = :a AND lease = :n", true],
@@ -89,23 +69,16 @@ test.each([
 });
 
 test.each([
-  ["SET #owner = :b, lease = :n REMOVE tags", { owner: "b", tags: undefined }],
+  ["SET #owner = :b, lease = :n REMOVE outcome", { owner: "b", outcome: undefined }],
   ["set lease = lease + :two", { lease: 1002 }],
   ["SET lease = lease - :two, formerly = lease", { lease: 998, formerly: 1000 }],
   ["SET lease = if_not_exists(lease, :two)", { lease: 1000 }],
   ["SET attempt = if_not_exists(attempt, :two) + :two", { attempt: 4 }],
-  ["SET tags = list_append(tags, :list)", { tags: ["x", "y", "z", "end"] }],
   ["SET outcome.#r = :b", { outcome: { result: "b", code: { kind: "card" } } }],
   ["REMOVE outcome.#c.kind", { outcome: { result: "declined", code: {} } }],
-  ["SET tags[1] = :b, tags[7] = :a", { tags: ["x", "b", "z", "a"] }],
-  ["REMOVE tags[0], tags[1]", { tags: ["z"] }],
   ["REMOVE absent", {}],
   ["ADD lease :two", { lease: 1002 }],
   ["ADD paid :two", { paid: 2 }],
-  ["ADD colors :green", { colors: ["red", "blue", "green"] }],
-  ["DELETE colors :green", { colors: ["blue"] }],
-  ["DELETE colors :blueRed", { colors: undefined }],
-  ["DELETE absent :red", {}],
 ])("the update %s makes %o of it", (expression, changes) => {
   const before = structuredClone(item);
 
@@ -120,12 +93,8 @@ test.each([
     "SET lease = absent",
     "The provided expression refers to an attribute that does not exist in the item",
   ],
-  ["SET lease = #owner + :n", "An operand in the update expression has an incorrect data type"],
-  [
-    "SET tags = list_append(tags, :a)",
-    "An operand in the update expression has an incorrect data type",
-  ],
   ["ADD #owner :n", "An operand in the update expression has an incorrect data type"],
+  ["SET lease = #owner + :n", "An operand in the update expression has an incorrect data type"],
   [
     "SET absent.deep = :a",
     "The document path provided in the update expression is invalid for update",
@@ -141,7 +110,6 @@ test.each([
 test.each([
   ["outcome", { outcome: ITEM.outcome }],
   ["outcome.#r, lease", { outcome: { result: "declined" }, lease: 1000 }],
-  ["tags[2], tags[0]", { tags: ["z", "x"] }],
   ["absent", {}],
 ])("the projection %s shows %o", (expression, expected) => {
   expect(plainItem(project(item, projectionOf(expression).paths, given))).toEqual(expected);
@@ -166,7 +134,7 @@ test.each([
     "#owner = :no",
     "An expression attribute value used in expression is not defined; attribute value: :no",
   ],
-  ["Exists(#owner)", "Invalid function name; function: Exists"],
+  ["contains(#owner, :a)", "The local table does not know the function contains."],
   [
     "attribute_exists(:a)",
     "Operator or function requires a document path; operator or function: attribute_exists",
@@ -185,7 +153,7 @@ test.each([
     "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [owner]",
   ],
 ])("the condition %s is invalid", (ConditionExpression, message) => {
-  expect(() => writeOf("Put", { ...given, ConditionExpression }, ["messageId"])).toThrow(message);
+  expect(() => writeOf("Put", { ...given, ConditionExpression }, "messageId")).toThrow(message);
 });
 
 test.each([
@@ -195,7 +163,6 @@ test.each([
     "SET lease = :n SET #owner = :a",
     'The "SET" section can only be used once in an update expression;',
   ],
-  ["SET lease = size(tags)", "Invalid function name; function: size"],
   [
     "SET #owner = :a REMOVE #owner",
     "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [owner], path two: [owner]",
@@ -205,12 +172,8 @@ test.each([
     "SET messageId = :a",
     "One or more parameter values were invalid: Cannot update attribute messageId. This attribute is part of the key",
   ],
-  [
-    "DELETE lease :n",
-    "Incorrect operand type for operator or function; operator: DELETE, operand type: N",
-  ],
 ])("the update %s is invalid", (UpdateExpression, message) => {
-  expect(() => writeOf("Update", { ...given, UpdateExpression }, ["messageId"])).toThrow(message);
+  expect(() => writeOf("Update", { ...given, UpdateExpression }, "messageId")).toThrow(message);
 });
 
 // Powertools' own condition, as it sends it: the bench compares with it on this table.
@@ -246,11 +209,9 @@ test.each([
 test.each([
   ["1.50", "1.5"],
   ["-0012.0", "-12"],
-  ["+.5e1", "5"],
   ["1e3", "1000"],
-  ["12e-4", "0.0012"],
   ["0.000", "0"],
-  ["123456789012345678901234567890.12345678", "123456789012345678901234567890.12345678"],
+  ["999999999999999", "999999999999999"],
 ])("the number %s is kept as %s", (text, expected) => {
   expect(normalNumber(text)).toBe(expected);
 });
@@ -258,23 +219,8 @@ test.each([
 test.each([
   ["", "The parameter cannot be converted to a numeric value: "],
   ["12a", "The parameter cannot be converted to a numeric value: 12a"],
-  [
-    "1e126",
-    "Number overflow. Attempting to store a number with magnitude larger than supported range",
-  ],
-  [
-    "1e-131",
-    "Number underflow. Attempting to store a number with magnitude smaller than supported range",
-  ],
-  ["1".repeat(39), "Attempting to store more than 38 significant digits in a Number"],
+  ["1e999", "The parameter cannot be converted to a numeric value: 1e999"],
+  ["9007199254740993", "The local table holds numbers of up to 15 digits"],
 ])("the number %s is invalid", (text, message) => {
   expect(() => normalNumber(text)).toThrow(message);
-});
-
-test("numbers are added and compared exactly, beyond what JavaScript's can hold", () => {
-  expect(addNumbers("9007199254740993", "0.1")).toBe("9007199254740993.1");
-  expect(addNumbers("0.3", "0.1", -1)).toBe("0.2");
-  expect(compareNumbers("9007199254740993", "9007199254740992")).toBeGreaterThan(0);
-  expect(compareNumbers("-1.5", "-1.25")).toBeLessThan(0);
-  expect(compareNumbers("1e-7", "0.0000001")).toBe(0);
 });

@@ -1,6 +1,6 @@
-// TransactWriteItems of the local table, through the SDK.
+// What the transactions of the local table do beyond the scenarios of test/conformance.
 
-import { PutCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 
@@ -44,43 +44,6 @@ const takeStock = (count: number): Actions[number] => ({
   },
 });
 
-test("a transaction writes all of its items", async () => {
-  const { send, items, client } = await shop();
-  await client.send(new PutCommand({ TableName, Item: { pk: "old" } }));
-
-  await send([
-    record("1"),
-    takeStock(1),
-    { Delete: { TableName, Key: { pk: "old" }, ConditionExpression: "attribute_exists(pk)" } },
-    { ConditionCheck: { TableName, Key: { pk: "event#2" }, ConditionExpression: NEW } },
-  ]);
-
-  expect(await items()).toEqual({ "event#1": { hash: "h" }, "sku#1": { onHand: 1 } });
-});
-
-test("a transaction that fails writes nothing, and gives each action its reason", async () => {
-  const { send, items } = await shop();
-  await send([record("1")]);
-
-  const failure = await failureOf(send([record("1", "other"), record("2"), takeStock(3)]));
-
-  expect(failure).toMatchObject({
-    name: "TransactionCanceledException",
-    message:
-      "Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed, None, ConditionalCheckFailed]",
-    CancellationReasons: [
-      {
-        Code: "ConditionalCheckFailed",
-        Message: "The conditional request failed",
-        Item: { pk: { S: "event#1" }, hash: { S: "h" } },
-      },
-      { Code: "None" },
-      { Code: "ConditionalCheckFailed", Item: { pk: { S: "sku#1" }, onHand: { N: "2" } } },
-    ],
-  });
-  expect(await items()).toEqual({ "event#1": { hash: "h" }, "sku#1": { onHand: 2 } });
-});
-
 test("an update that the item does not allow cancels the transaction as a validation error", async () => {
   const { send, items } = await shop();
   const broken: Actions[number] = {
@@ -99,39 +62,6 @@ test("an update that the item does not allow cancels the transaction as a valida
   expect(await items()).toEqual({ "sku#1": { onHand: 2 } });
 });
 
-test("of twenty transactions at once on one condition one commits", async () => {
-  const { send, items } = await shop();
-
-  const results = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, i) => send([record("1", `h-${i}`), takeStock(1)])),
-  );
-
-  const failures = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
-  expect(failures.map(({ reason }) => (reason as Error).name)).toEqual(
-    Array(19).fill("TransactionCanceledException"),
-  );
-  expect((await items())["sku#1"]).toEqual({ onHand: 1 });
-});
-
-test("transactions and single writes at once lose no update", async () => {
-  const { send, items, client } = await shop();
-  const addOne = () =>
-    client.send(
-      new UpdateCommand({
-        TableName,
-        Key: { pk: "sku#1" },
-        UpdateExpression: "ADD onHand :one",
-        ExpressionAttributeValues: { ":one": 1 },
-      }),
-    );
-
-  await Promise.all(
-    Array.from({ length: 20 }, (_, i) => [addOne(), send([record(`${i}`), takeStock(1)])]).flat(),
-  );
-
-  expect((await items())["sku#1"]).toEqual({ onHand: 2 });
-});
-
 test("a token makes a repeat within ten minutes a success that writes nothing", async () => {
   const { send, items, clock } = await shop();
   await send([takeStock(1)], "token");
@@ -143,16 +73,6 @@ test("a token makes a repeat within ten minutes a success that writes nothing", 
 
   expect(repeated).toEqual({ "sku#1": { onHand: 1 } });
   expect(await items()).toEqual({ "sku#1": { onHand: 0 } });
-});
-
-test("a token with another request is a mismatch, and writes nothing", async () => {
-  const { send, items } = await shop();
-  await send([takeStock(1)], "token");
-
-  const failure = await failureOf(send([takeStock(2)], "token"));
-
-  expect(failure.name).toBe("IdempotentParameterMismatchException");
-  expect(await items()).toEqual({ "sku#1": { onHand: 1 } });
 });
 
 test("a token of a canceled transaction is free for the next try", async () => {
@@ -171,11 +91,6 @@ test.each([
     "101 actions",
     Array.from({ length: 101 }, (_, i) => record(`${i}`)),
     "Member must have length less than or equal to 100",
-  ],
-  [
-    "two actions on one item",
-    [record("1"), record("1")],
-    "Transaction request cannot include multiple operations on one item",
   ],
   [
     "an action that is none",

@@ -37,8 +37,12 @@ export async function createRecordsTable(
     { client: dynamoDb, maxWaitTime: 20, minDelay: 1 },
     { TableName: tableName },
   );
-  const client = DynamoDBDocumentClient.from(dynamoDb, {
-    marshallOptions: { removeUndefinedValues: true },
-  });
-  return { client, tableName };
+  return { client: documents(dynamoDb), tableName };
 }
+
+export function recordsTableAt(endpoint: string, tableName = "records"): TableSubject {
+  return { client: documents(new DynamoDBClient(local(endpoint))), tableName };
+}
+
+const documents = (client: DynamoDBClient) =>
+  DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
