@@ -116,281 +116,209 @@ const EVENT = {
   paymentIntentId: "pi_1",
 };
 const OURS = { ...EVENT, messageId: "order-1" };
-const unavailable = { kind: "stripe_unavailable", code: "http_503" } as const;
+const OF_REFUND = { ...EVENT, stripeEventType: "charge.refunded" };
+const LIVE = event("payment_intent.succeeded", { id: "pi_1" }, true);
+const UNAVAILABLE = { error: { kind: "stripe_unavailable", code: "http_503" } } as const;
+const FOREIGN = { foreign: true } as const;
+const ABSENT = "a PaymentIntent of ours without a record: expired, lost, or another deployment's";
+const TWICE = "double charge: a second PaymentIntent carries this message id; refund one of them";
 
-test.each<[Services, unknown, string | number, LogLine]>([
+/** The level and decision of the line, its message, and its other fields, of which each 1 is a metric. */
+type Row = [Services, unknown, string | number, string, string, object];
+
+test.each<Row>([
   [
     {},
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "INFO",
-      message: "the payment is now succeeded",
-      decision: "advanced",
-      ...OURS,
-      outcome: "succeeded",
-      Advanced: 1,
-    },
+    "INFO advanced",
+    "the payment is now succeeded",
+    { ...OURS, outcome: "succeeded", Advanced: 1 },
   ],
   [
     { retrieved: stateOf(FAILED) },
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "INFO",
-      message: "the payment is now failed",
-      decision: "advanced",
-      ...OURS,
-      outcome: "failed",
-      code: "debit_not_authorized",
-      Advanced: 1,
-    },
+    "INFO advanced",
+    "the payment is now failed",
+    { ...OURS, outcome: "failed", code: "debit_not_authorized", Advanced: 1 },
   ],
   [
     { standing: { outcome: PAID } },
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "INFO",
-      message: "duplicate: the outcome is succeeded already",
-      decision: "duplicate",
-      ...OURS,
-      outcome: "succeeded",
-      Duplicate: 1,
-    },
+    "INFO duplicate",
+    "duplicate: the outcome is succeeded already",
+    { ...OURS, outcome: "succeeded", Duplicate: 1 },
   ],
   [
     // A decline that was recorded without its PaymentIntent's id.
     { retrieved: stateOf(FAILED), standing: { outcome: { result: "declined", code: "lost" } } },
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "INFO",
-      message: "duplicate: the outcome is declined already",
-      decision: "duplicate",
-      ...OURS,
-      outcome: "declined",
-      code: "lost",
-      Duplicate: 1,
-    },
+    "INFO duplicate",
+    "duplicate: the outcome is declined already",
+    { ...OURS, outcome: "declined", code: "lost", Duplicate: 1 },
   ],
   [
     { standing: {} },
     SUCCEEDED,
     23,
-    {
-      level: "INFO",
-      message: "too early: the worker has not recorded an outcome yet",
-      decision: "in_progress",
-      ...OURS,
-      InProgress: 1,
-    },
+    "INFO in_progress",
+    "too early: the worker has not recorded an outcome yet",
+    { ...OURS, InProgress: 1 },
   ],
   [
     { standing: "none" },
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "WARN",
-      message: "a PaymentIntent of ours without a record: expired, lost, or another deployment's",
-      decision: "unmatched",
-      ...OURS,
-      Unmatched: 1,
-    },
+    "WARN unmatched",
+    ABSENT,
+    { ...OURS, Unmatched: 1 },
   ],
   [
     { standing: { outcome: { result: "processing", paymentIntentId: "pi_0" } } },
     SUCCEEDED,
     "acknowledged",
-    {
-      level: "ERROR",
-      message: "double charge: a second PaymentIntent carries this message id; refund one of them",
-      decision: "double_charge",
-      ...OURS,
-      recorded: "pi_0",
-      found: "pi_1",
-      DoubleCharge: 1,
-    },
+    "ERROR double_charge",
+    TWICE,
+    { ...OURS, recorded: "pi_0", found: "pi_1", DoubleCharge: 1 },
   ],
   [
     { standing: { outcome: { result: "canceled", paymentIntentId: "pi_1" } } },
     SUCCEEDED,
     0,
-    {
-      level: "ERROR",
-      message: "Stripe says succeeded, and the record says canceled for good",
-      decision: "contradiction",
-      ...OURS,
-      recorded: "canceled",
-      found: "succeeded",
-      Contradiction: 1,
-    },
+    "ERROR contradiction",
+    "Stripe says succeeded, and the record says canceled for good",
+    { ...OURS, recorded: "canceled", found: "succeeded", Contradiction: 1 },
   ],
-  ...[SUCCEEDED, REFUNDED].map((sent): [Services, unknown, string, LogLine] => [
-    { retrieved: { foreign: true }, refunded: { foreign: true } },
-    sent,
-    "acknowledged",
-    {
-      level: "INFO",
-      message: "another integration's PaymentIntent: it carries no message id",
-      decision: "foreign",
-      ...EVENT,
-      stripeEventType: sent.type,
-      Foreign: 1,
-    },
+  ...[SUCCEEDED, REFUNDED].flatMap((sent): Row[] => [
+    [
+      { retrieved: FOREIGN, refunded: FOREIGN },
+      sent,
+      "acknowledged",
+      "INFO foreign",
+      "another integration's PaymentIntent: it carries no message id",
+      { ...EVENT, stripeEventType: sent.type, Foreign: 1 },
+    ],
+    [
+      { retrieved: UNAVAILABLE, refunded: UNAVAILABLE },
+      sent,
+      "Unavailable",
+      "WARN transient",
+      "not finalized yet: stripe_unavailable",
+      { ...EVENT, stripeEventType: sent.type, ...UNAVAILABLE.error, TransientFailure: 1 },
+    ],
   ]),
   [
     {},
     event("customer.created"),
     "acknowledged",
-    {
-      level: "INFO",
-      message: "an event that changes nothing here",
-      decision: "ignored",
-      stripeEventId: "evt_1",
-      stripeEventType: "customer.created",
-    },
+    "INFO ignored",
+    "an event that changes nothing here",
+    { stripeEventId: "evt_1", stripeEventType: "customer.created" },
   ],
   [
     {},
     "hello",
     0,
-    {
-      level: "ERROR",
-      message: "the body is not an event of Stripe's",
-      decision: "invalid",
-      reason: "not_an_event",
-      Invalid: 1,
-    },
+    "ERROR invalid",
+    "the body is not an event of Stripe's",
+    { reason: "not_an_event", Invalid: 1 },
   ],
   [
     {},
-    event("payment_intent.succeeded", { id: "pi_1" }, true),
+    LIVE,
     0,
-    {
-      level: "ERROR",
-      message: "an event of the other Stripe mode",
-      decision: "invalid",
-      ...EVENT,
-      reason: "mode",
-      Invalid: 1,
-    },
+    "ERROR invalid",
+    "an event of the other Stripe mode",
+    { ...EVENT, reason: "mode", Invalid: 1 },
   ],
-  ...[SUCCEEDED, REFUNDED].map((sent): [Services, unknown, string, LogLine] => [
-    { retrieved: { error: unavailable }, refunded: { error: unavailable } },
-    sent,
-    "Unavailable",
-    {
-      level: "WARN",
-      message: "not finalized yet: stripe_unavailable",
-      decision: "transient",
-      ...EVENT,
-      stripeEventType: sent.type,
-      kind: "stripe_unavailable",
-      code: "http_503",
-      TransientFailure: 1,
-    },
-  ]),
   [
     { retrieved: { error: { kind: "stripe_configuration" } } },
     SUCCEEDED,
     "Unavailable",
-    {
-      level: "ERROR",
-      message: "not finalized yet: stripe_configuration",
-      decision: "transient",
-      ...EVENT,
-      kind: "stripe_configuration",
-      TransientFailure: 1,
-      ConfigurationError: 1,
-    },
+    "ERROR transient",
+    "not finalized yet: stripe_configuration",
+    { ...EVENT, kind: "stripe_configuration", TransientFailure: 1, ConfigurationError: 1 },
   ],
-  ...[
-    [new TableError("TimeoutError", undefined), "table_unavailable", "TimeoutError"],
-    [new TypeError("4242"), "unexpected", "TypeError"],
-    ["4242", "unexpected", "string"],
-  ].map(([throws, kind, code]): [Services, unknown, string | number, LogLine] => [
+  ...(
+    [
+      [
+        new TableError("TimeoutError", undefined),
+        "Unavailable",
+        "table_unavailable",
+        "TimeoutError",
+      ],
+      [new TypeError("4242"), 23, "unexpected", "TypeError"],
+      ["4242", 23, "unexpected", "string"],
+    ] as const
+  ).map(([throws, disposition, kind, code]): Row => [
     { throws },
     SUCCEEDED,
-    kind === "table_unavailable" ? "Unavailable" : 23,
-    {
-      level: "WARN",
-      message: `not finalized yet: ${String(kind)}`,
-      decision: "transient",
-      ...EVENT,
-      kind,
-      code,
-      TransientFailure: 1,
-    },
+    disposition,
+    "WARN transient",
+    `not finalized yet: ${kind}`,
+    { ...EVENT, kind, code, TransientFailure: 1 },
   ]),
   [
     { bus: ["ThrottlingException"] },
     REFUNDED,
     23,
-    {
-      level: "WARN",
-      message: "not finalized yet: unexpected",
-      decision: "transient",
-      ...EVENT,
-      stripeEventType: "charge.refunded",
-      kind: "unexpected",
-      code: "ThrottlingException",
-      TransientFailure: 1,
-    },
+    "WARN transient",
+    "not finalized yet: unexpected",
+    { ...OF_REFUND, kind: "unexpected", code: "ThrottlingException", TransientFailure: 1 },
   ],
   [
     {}, // without a bus
     REFUNDED,
     "acknowledged",
-    {
-      level: "INFO",
-      message: "reported payment.refunded",
-      decision: "reported",
-      ...EVENT,
-      stripeEventType: "charge.refunded",
-      eventId: "order-1:refunded:200",
-      Refunded: 1,
-    },
+    "INFO reported",
+    "reported payment.refunded",
+    { ...OF_REFUND, eventId: "order-1:refunded:200", Refunded: 1 },
   ],
   [
     { bus: [undefined] },
     DISPUTED,
     "acknowledged",
+    "WARN reported",
+    "reported payment.disputed",
     {
-      level: "WARN",
-      message: "reported payment.disputed",
-      decision: "reported",
       ...EVENT,
       stripeEventType: "charge.dispute.created",
       eventId: "order-1:disputed:du_1:created",
       Disputed: 1,
     },
   ],
-])("%j and an event: %j: %s", async (services, sent, disposition, line) => {
+])("%j and an event: %j: %s, %s: %s", async (services, sent, disposition, start, message, more) => {
   const handled = await handle(services, sent);
 
   expect(handled.disposition).toBe(disposition);
-  const { _aws } = handled.lines[0] as { _aws: { CloudWatchMetrics: { Metrics: object[] }[] } };
+  const { _aws, ...line } = handled.lines[0] as {
+    _aws: { CloudWatchMetrics: { Metrics: object[] }[] };
+  };
   expect(_aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toEqual(
-    Object.keys(line)
-      .filter((name) => line[name] === 1)
-      .map((Name) => ({ Name, Unit: "Count" })),
+    Object.entries(more)
+      .filter(([, value]) => value === 1)
+      .map(([Name]) => ({ Name, Unit: "Count" })),
   );
-  expect(handled.lines).toEqual([
-    {
-      timestamp: "2026-11-30T12:00:00.000Z",
-      receiveCount: 1,
-      sqsMessageId: "sqs-0",
-      requestId: "request-1",
-      FunctionName: "payment-finalizer",
-      _aws: expect.anything(),
-      ...line,
-    },
-  ]);
+  const [level, decision] = start.split(" ");
+  expect(line).toEqual({
+    timestamp: "2026-11-30T12:00:00.000Z",
+    level,
+    message,
+    decision,
+    receiveCount: 1,
+    sqsMessageId: "sqs-0",
+    requestId: "request-1",
+    FunctionName: "payment-finalizer",
+    ...more,
+  });
+  expect(handled.lines).toHaveLength(1);
 });
 
 test("a transient failure is counted by its kind too", async () => {
-  const { lines } = await handle({ retrieved: { error: unavailable } }, SUCCEEDED);
+  const { lines } = await handle({ retrieved: UNAVAILABLE }, SUCCEEDED);
 
   expect(lines[0]).toHaveProperty(
     ["_aws", "CloudWatchMetrics", 0, "Dimensions"],

@@ -23,6 +23,8 @@ const EVENT = {
   },
 };
 
+const UNPAID = { ...EVENT, data: { ...EVENT.data, result: "failed" } };
+
 type Services = { order?: Order | undefined; canceled?: Canceled; apply?: Orders["apply"] };
 
 async function handle(services: Services, ...details: unknown[]) {
@@ -54,117 +56,107 @@ async function handle(services: Services, ...details: unknown[]) {
 const NONE = { code: "None" };
 const failed = (item: object) => ({ code: "ConditionalCheckFailed", item: { ...item } });
 
-test.each<[Services, detail: unknown, disposition: string | number, LogLine]>([
+test.each<[Services, detail: unknown, disposition: string | number, start: string, string, object]>(
   [
-    {},
-    EVENT,
-    "acknowledged",
-    { level: "INFO", message: "the order is shipped", decision: "applied", Fulfilled: 1 },
+    [{}, EVENT, "acknowledged", "INFO applied", "the order is shipped", { Fulfilled: 1 }],
+    [
+      { canceled: [NONE, failed({ status: "paid", paymentIntentId: "pi_1" })] },
+      EVENT,
+      "acknowledged",
+      "INFO duplicate",
+      "duplicate: the event was applied already",
+      { Duplicate: 1 },
+    ],
+    [
+      { canceled: [NONE, failed({ status: "paid" })] },
+      UNPAID,
+      "acknowledged",
+      "INFO superseded",
+      "an older event of an order that is paid",
+      { Duplicate: 1 },
+    ],
+    [
+      { canceled: [failed({ hash: "another" })] },
+      EVENT,
+      0,
+      "ERROR conflict",
+      "conflict: another event with this id says something else",
+      { Conflict: 1 },
+    ],
+    [
+      { order: undefined },
+      EVENT,
+      0,
+      "ERROR unknown_order",
+      "there is no order for this payment",
+      { Conflict: 1 },
+    ],
+    [
+      { canceled: [NONE, NONE, NONE, { code: "ConditionalCheckFailed" }] },
+      EVENT,
+      0,
+      "ERROR bug",
+      "the table holds an effect without the record of its event",
+      { code: "ConditionalCheckFailed", Conflict: 1 },
+    ],
+    [
+      { canceled: [{ code: "TransactionConflict" }] },
+      EVENT,
+      23,
+      "WARN transient",
+      "not applied yet",
+      { code: "TransactionConflict", TransientFailure: 1 },
+    ],
+    [
+      { apply: () => Promise.reject(new TypeError("4242")) },
+      EVENT,
+      23,
+      "WARN transient",
+      "not applied yet",
+      { code: "TypeError", TransientFailure: 1 },
+    ],
+    [
+      { apply: () => Promise.reject("4242") },
+      EVENT,
+      23,
+      "WARN transient",
+      "not applied yet",
+      { code: "string", TransientFailure: 1 },
+    ],
+    [
+      {},
+      "hello",
+      0,
+      "ERROR invalid",
+      "the body is not an outcome event",
+      { messageId: undefined, eventId: undefined, Invalid: 1 },
+    ],
   ],
-  [
-    { canceled: [NONE, failed({ status: "paid", paymentIntentId: "pi_1" })] },
-    EVENT,
-    "acknowledged",
-    {
-      level: "INFO",
-      message: "duplicate: the event was applied already",
-      decision: "duplicate",
-      Duplicate: 1,
-    },
-  ],
-  [
-    { canceled: [NONE, failed({ status: "paid" })] },
-    { ...EVENT, data: { ...EVENT.data, result: "failed" } },
-    "acknowledged",
-    {
-      level: "INFO",
-      message: "an older event of an order that is paid",
-      decision: "superseded",
-      Duplicate: 1,
-    },
-  ],
-  [
-    { canceled: [failed({ hash: "another" })] },
-    EVENT,
-    0,
-    {
-      level: "ERROR",
-      message: "conflict: another event with this id says something else",
-      decision: "conflict",
-      Conflict: 1,
-    },
-  ],
-  [
-    { order: undefined },
-    EVENT,
-    0,
-    {
-      level: "ERROR",
-      message: "there is no order for this payment",
-      decision: "unknown_order",
-      Conflict: 1,
-    },
-  ],
-  [
-    { canceled: [NONE, NONE, NONE, { code: "ConditionalCheckFailed" }] },
-    EVENT,
-    0,
-    {
-      level: "ERROR",
-      message: "the table holds an effect without the record of its event",
-      decision: "bug",
-      code: "ConditionalCheckFailed",
-      Conflict: 1,
-    },
-  ],
-  ...[
-    [{ canceled: [{ code: "TransactionConflict" }] }, "TransactionConflict"] as const,
-    [{ apply: () => Promise.reject(new TypeError("4242")) }, "TypeError"] as const,
-    [{ apply: () => Promise.reject("4242") }, "string"] as const,
-  ].map(([services, code]): [Services, unknown, number, LogLine] => [
-    services,
-    EVENT,
-    23,
-    {
-      level: "WARN",
-      message: "not applied yet",
-      decision: "transient",
-      code,
-      TransientFailure: 1,
-    },
-  ]),
-])("%j and an event: %j: %s", async (services, detail, disposition, line) => {
-  const handled = await handle(services, detail);
+)(
+  "%j and an event: %j: %s, %s: %s",
+  async (services, detail, disposition, start, message, more) => {
+    const handled = await handle(services, detail);
 
-  expect(handled.disposition).toBe(disposition);
-  expect(handled.lines).toEqual([
-    {
-      timestamp: "2026-11-30T12:00:00.000Z",
-      messageId: "order-1",
-      eventId: "order-1:1",
-      receiveCount: 1,
-      sqsMessageId: "sqs-0",
-      requestId: "request-1",
-      FunctionName: "order-fulfillment",
-      _aws: expect.anything(),
-      ...line,
-    },
-  ]);
-});
-
-test("what is no outcome event goes to the dead-letter queue", async () => {
-  const { disposition, lines } = await handle({}, "hello");
-
-  expect(disposition).toBe(0);
-  expect(lines).toMatchObject([
-    {
-      level: "ERROR",
-      message: "the body is not an outcome event",
-      decision: "invalid",
-      Invalid: 1,
-    },
-  ]);
-});
+    expect(handled.disposition).toBe(disposition);
+    const [level, decision] = start.split(" ");
+    expect(handled.lines).toEqual([
+      {
+        timestamp: "2026-11-30T12:00:00.000Z",
+        level,
+        message,
+        decision,
+        messageId: "order-1",
+        eventId: "order-1:1",
+        receiveCount: 1,
+        sqsMessageId: "sqs-0",
+        requestId: "request-1",
+        FunctionName: "order-fulfillment",
+        _aws: expect.anything(),
+        ...more,
+      },
+    ]);
+  },
+);
 
 test("events of one order run one after another, and only what is the same in all runs once", async () => {
   const ran: string[] = [];
