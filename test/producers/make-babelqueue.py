@@ -1,4 +1,5 @@
-"""Payment messages as BabelQueue's own producer puts them on SQS, as a JSON array on the standard output.
+"""Payment messages as BabelQueue's own producer puts them on SQS, as a JSON array on the standard output:
+of the message attributes the one that the worker reads.
 
 The library's SQS transport runs against a client that keeps what it was asked to send. From the
 project's folder, with the package of test/conformance/install.sh:
@@ -45,7 +46,7 @@ def produced(name, envelope, headers=None):
     return {
         "name": name,
         "body": request["MessageBody"],
-        "attributes": request["MessageAttributes"],
+        "schemaVersion": request["MessageAttributes"]["bq-schema-version"],
     }
 
 

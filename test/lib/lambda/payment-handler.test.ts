@@ -96,6 +96,21 @@ test("only what every message needs counts as unavailable", () => {
     expect(unavailable(own)).toEqual({ kind: "backoff", unavailable: false });
 });
 
+test("BabelQueue's attribute decides, before its body, whether a message is read", async () => {
+  const sent = (name: string, stringValue: string): Sent => ({
+    name,
+    body: body(name),
+    messageAttributes: { "bq-schema-version": { stringValue, dataType: "Number" } },
+  });
+
+  const { lines } = await handle({}, sent("known", "1"), sent("later", "2"));
+
+  expect(lines).toMatchObject([
+    { decision: "completed", messageId: "known" },
+    { decision: "invalid", rule: "schema_version", field: "bq-schema-version" },
+  ]);
+});
+
 test("each delivery ends with its own decision and line, in the order of the batch", async () => {
   const { answer, lines } = await handle(
     {
