@@ -1,6 +1,4 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { ORDERS_TABLE } from "../../local/servers.ts";
 import { startOperator } from "./operator.ts";
@@ -10,27 +8,10 @@ const HOUR_AGO = Date.now() - 3_600_000;
 /** An operator, and lines in the orders table. */
 async function prepare() {
   const operator = await startOperator();
-  const client = new DynamoDBClient({
-    endpoint: operator.stack.table.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-  onTestFinished(() => client.destroy());
-  const documents = DynamoDBDocumentClient.from(client);
-  const line = (messageId: string, side: string, amount: number, currency = "eur") =>
-    documents.send(
-      new PutCommand({
-        TableName: ORDERS_TABLE,
-        Item: {
-          pk: `ledger#${messageId}#1#${side}`,
-          messageId,
-          side,
-          amount,
-          currency,
-          at: HOUR_AGO,
-        },
-      }),
-    );
+  const line = (messageId: string, side: string, amount: number, currency = "eur") => {
+    const item = { messageId, side, amount, currency, at: HOUR_AGO };
+    return operator.put({ pk: `ledger#${messageId}#1#${side}`, ...item }, ORDERS_TABLE);
+  };
   const book = async (messageId: string, amount: number, currency?: string) => {
     await line(messageId, "debit", amount, currency);
     await line(messageId, "credit", amount, currency);

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { Stripe } from "stripe";
 import { onTestFinished } from "vitest";
 
 import { timingVariables } from "../../lib/timing/variables.ts";
@@ -16,6 +16,8 @@ import type { WorkerSettings } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { RunningStack } from "../../scripts/running-stack.ts";
+import { queueClient, tableClient } from "../local/aws-fixture.ts";
+import type { AtEnd } from "../local/aws-fixture.ts";
 import { startCommand } from "../support/command.ts";
 import type { Finished } from "../support/command.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
@@ -37,7 +39,7 @@ export const BRISK = {
   env: { CALL_TIMEOUT_SECONDS: "2", STRIPE_TIMEOUT_SECONDS: "2" },
 };
 
-export type AtEnd = (end: () => void | Promise<void>) => void;
+export type Operator = Awaited<ReturnType<typeof startOperator>>;
 
 /**
  * Starts the stack and its operator; both are gone when the test is. A test that runs beside others
@@ -71,22 +73,10 @@ export async function startOperator(
     if (event.line.startsWith("{")) lines.push(JSON.parse(event.line) as Record<string, unknown>);
   });
   const { queueUrl, dlqUrl } = stack.queues;
-  const sqs = new SQSClient({
-    endpoint: stack.queue.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-  const table = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint: stack.table.url,
-      region: "us-east-1",
-      credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    }),
-  );
+  const sqs = queueClient(stack.queue.url, atEnd);
+  const table = tableClient(stack.table.url, {}, atEnd);
   atEnd(async () => {
     await stack.stop();
-    sqs.destroy();
-    table.destroy();
     rmSync(folder, { recursive: true });
   });
   const running: RunningStack = {
@@ -144,11 +134,27 @@ export async function startOperator(
     deadLetters: (count: number): Promise<void> =>
       until(async () => (await stack.queue.depth(dlqUrl)).visible === count),
     /** Puts a record, whatever the protocol says. */
-    put: async (item: Record<string, unknown>): Promise<void> => {
-      await table.send(new PutCommand({ TableName: stack.tableName, Item: item }));
+    put: async (Item: Record<string, unknown>, TableName = stack.tableName): Promise<void> => {
+      await table.send(new PutCommand({ TableName, Item }));
     },
     record: (id: string) => stack.table.item(stack.tableName, id),
     charges: (id: string) => stack.stripe.ledger.countsFor(id).charges,
+    /** Charges at Stripe, past the worker; returns the PaymentIntent's id. */
+    async charge(metadata: Record<string, string>, payment_method = "pm_card_visa") {
+      const { port } = stack.stripe;
+      const stripe = new Stripe("sk_test_local", { protocol: "http", host: "127.0.0.1", port });
+      const params = { amount: 1250, currency: "eur", customer: "cus_ada", payment_method };
+      const create = { ...params, metadata, confirm: true, off_session: true };
+      return stripe.paymentIntents.create(create).then(
+        ({ id }) => id,
+        (error: Stripe.errors.StripeCardError) => error.payment_intent?.id ?? "",
+      );
+    },
+    /** Another queue, for what is set aside. */
+    queueAside: async (): Promise<string> => {
+      const policy = { visibilityTimeoutSeconds: 30, maxReceiveCount: 5 };
+      return (await stack.queue.createQueues({ name: "answered", ...policy })).queueUrl;
+    },
   };
 }
 

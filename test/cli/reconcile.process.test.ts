@@ -5,6 +5,7 @@ import { Stripe } from "stripe";
 import { expect, test } from "vitest";
 
 import { startOperator, until } from "./operator.ts";
+import type { Operator } from "./operator.ts";
 
 type Reconciliation = {
   records: number;
@@ -18,8 +19,6 @@ type Reconciliation = {
 
 // The local Stripe has no limit.
 const RECONCILE = ["reconcile", "--rate", "50"] as const;
-
-type Operator = Awaited<ReturnType<typeof startOperator>>;
 
 /** Charges at Stripe, past the worker; returns the PaymentIntent's id. */
 async function charge(

@@ -1,8 +1,8 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 
+import type { AtEnd } from "../local/aws-fixture.ts";
 import { payment, startOperator, until } from "./operator.ts";
-import type { AtEnd } from "./operator.ts";
 
 type Redrive = {
   moved: number;

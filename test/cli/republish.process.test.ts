@@ -2,8 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 import { outcomePublisher } from "../../local/parts.ts";
 import { startOperator, until } from "./operator.ts";
-
-type Operator = Awaited<ReturnType<typeof startOperator>>;
+import type { Operator } from "./operator.ts";
 
 /** What the bus was sent, as it was sent. */
 const details = ({ stack }: Operator): string[] =>

@@ -12,6 +12,9 @@ const ANYBODY = {
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
 };
 
+/** Has something done when a test is; a test that runs beside others passes its own `onTestFinished`. */
+export type AtEnd = (end: () => void | Promise<void>) => void;
+
 /** 2026-03-01T12:00:00Z: the time of the table's log and TTL deleter. */
 export const NOW_MS = 1_772_366_400_000;
 
@@ -23,9 +26,13 @@ export async function startedTable(options: { now?: () => number } = {}) {
   return { table, client: tableClient(table.url) };
 }
 
-export function tableClient(endpoint: string, config: DynamoDBClientConfig = {}) {
+export function tableClient(
+  endpoint: string,
+  config: DynamoDBClientConfig = {},
+  atEnd: AtEnd = onTestFinished,
+) {
   const client = new DynamoDBClient({ endpoint, maxAttempts: 1, ...ANYBODY, ...config });
-  onTestFinished(() => client.destroy());
+  atEnd(() => client.destroy());
   return DynamoDBDocumentClient.from(client);
 }
 
@@ -42,9 +49,9 @@ export async function startedQueue() {
   return { queue, ...queues, client: queueClient(queue.url) };
 }
 
-export function queueClient(endpoint: string) {
+export function queueClient(endpoint: string, atEnd: AtEnd = onTestFinished) {
   const client = new SQSClient({ endpoint, maxAttempts: 1, ...ANYBODY });
-  onTestFinished(() => client.destroy());
+  atEnd(() => client.destroy());
   return client;
 }
 

@@ -16,6 +16,7 @@ import {
 import { LOCAL_WORKER } from "../../local/payment-worker.ts";
 import { openShop } from "../../local/shop.ts";
 import { startOperator, until } from "../cli/operator.ts";
+import type { Operator } from "../cli/operator.ts";
 import { AROUND_SECTIONS, PRACTICE } from "./page.ts";
 import { runner, startPractice } from "./practice.ts";
 
@@ -49,8 +50,6 @@ const AFTER: Readonly<Record<string, (operator: Operator) => Promise<unknown>>> 
   StripeEventDeadLetters: redrive("stripe-events"),
   OrderDeadLetters: redrive("orders"),
 };
-
-type Operator = Awaited<ReturnType<typeof startOperator>>;
 
 const HOURLY = /^(Reconciliation|PaymentsOpen)/;
 // Last: its repair publishes another outcome under the id of one that the order has, a dead letter.

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { everyFunction } from "../../local/parts.ts";
 import { openShop } from "../../local/shop.ts";
 import { startOperator, until } from "../cli/operator.ts";
-import { queueAside, PROGRAMS, startPractice } from "./practice.ts";
+import { PROGRAMS, startPractice } from "./practice.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const COMMANDS = readdirSync(join(ROOT, "cli", "commands")).map((file) => file.slice(0, -3));
@@ -22,7 +22,7 @@ test(
     const operator = await startOperator(worker, onTestFinished, others);
     await openShop(operator.stack);
     await startPractice(operator, worker, 60, onTestFinished);
-    const aside = await queueAside(operator);
+    const aside = await operator.queueAside();
     const outage = operator.stack.stripe.faults.outage("unavailable");
     for (const id of ["order-1", "order-2"]) await operator.send(id);
     await operator.send("order-3", { amount: 0 });

@@ -9,20 +9,16 @@ import { LOCAL_WORKER } from "../../local/payment-worker.ts";
 import type { WorkerSettings } from "../../local/payment-worker.ts";
 import { alarmDefinitions } from "../../scripts/alarm-definitions.ts";
 import { openLivePage } from "../../scripts/live-page.ts";
-import type { startOperator } from "../cli/operator.ts";
-import type { AtEnd } from "../cli/operator.ts";
 import { until } from "../cli/operator.ts";
+import type { Operator } from "../cli/operator.ts";
+import type { AtEnd } from "../local/aws-fixture.ts";
 import type { Finished } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
 export const DEFINITIONS = alarmDefinitions();
-
-export type Operator = Awaited<ReturnType<typeof startOperator>>;
 /** Runs one command of the page; `ID` and `ASIDE` are set as the page says. */
-export type Run = ((command: string, shows: RegExp) => Promise<Finished>) & {
-  commands: string[];
-};
+export type Run = (command: string, shows: RegExp) => Promise<Finished>;
 
 export const PROGRAMS: Readonly<Record<string, string>> = {
   payments: `'${join(ROOT, "cli", "payments.cjs")}'`,
@@ -31,9 +27,7 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 export function runner(operator: Operator, aside: string): Run {
-  const commands: string[] = [];
-  const run = async (command: string, shows: RegExp): Promise<Finished> => {
-    commands.push(command);
+  return async (command, shows) => {
     const changes = / redrive | republish | --repair/.test(command);
     const script = command.replace(
       /^npm run (\w+)( --)?/,
@@ -54,7 +48,6 @@ export function runner(operator: Operator, aside: string): Run {
       expect(result).toMatchObject({ code: 0, stderr: expect.not.stringContaining("rror") });
     return result;
   };
-  return Object.assign(run, { commands });
 }
 
 /** Starts page and alarms; `speed` is how many of AWS's seconds one of this machine's stands for. */
@@ -79,14 +72,4 @@ export async function startPractice(
   running.page = page.url;
   announce();
   return alarms;
-}
-
-/** A queue that keeps what has been answered. */
-export async function queueAside({ stack }: Operator): Promise<string> {
-  const { queueUrl } = await stack.queue.createQueues({
-    name: "answered",
-    visibilityTimeoutSeconds: 30,
-    maxReceiveCount: 5,
-  });
-  return queueUrl;
 }
