@@ -56,6 +56,7 @@ test.each([
   ["succeeded", /^nothing\. A further delivery is acknowledged as a duplicate until 2027-01-03/],
   ["processing", /^nothing here: it is not paid yet, which may take days/],
   ["requires_action", /^nothing here: the customer has to authenticate/],
+  ["canceled", /^nothing: it was canceled at Stripe, and a new try is a new message/],
 ] as const)("what comes next after %s", (result, next) => {
   const text = explain({ outcome: { result, paymentIntentId: "pi_1" } });
 
