@@ -43,11 +43,7 @@ test("neither the record nor the log holds what names the customer", async () =>
 
 test("the page's commands find a message, set it aside, and compare the records with Stripe", async () => {
   const operator = await startOperator({ maxReceiveCount: 2 });
-  const { queueUrl: aside } = await operator.stack.queue.createQueues({
-    name: "aside",
-    visibilityTimeoutSeconds: 30,
-    maxReceiveCount: 2,
-  });
+  const aside = await operator.queueAside();
   await operator.send("order-1", { ...PERSONAL, amount: -1 });
   await operator.deadLetters(1);
 

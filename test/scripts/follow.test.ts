@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 
 import type { StackEvent } from "../../local/stack-event.ts";
-import { follow } from "../../scripts/follow.ts";
+import { describeLine, follow } from "../../scripts/follow.ts";
 
 const FUNCTION = "payment-worker";
 const message = (messageId: string, body: string) => ({
@@ -72,4 +72,50 @@ test.each<[string, StackEvent, string]>([
 
   expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d {2}/)]);
   expect(lines[0]?.slice(10)).toBe(line);
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  [
+    "a decline with its codes",
+    { message: "charge declined", code: "card_declined", declineCode: "lost_card" },
+    "order-1  charge declined  receive 2, card_declined, lost_card",
+  ],
+  [
+    "a code that is both once",
+    {
+      message: "charge declined",
+      code: "authentication_required",
+      declineCode: "authentication_required",
+    },
+    "order-1  charge declined  receive 2, authentication_required",
+  ],
+  [
+    "a revoked key",
+    {
+      level: "ERROR",
+      message: "Stripe refused the API key",
+      code: "api_key_expired",
+      traceId: "t-1",
+    },
+    "order-1  Stripe refused the API key  receive 2, api_key_expired, t-1",
+  ],
+  [
+    "where a bug is",
+    { level: "WARN", message: "no outcome yet", code: "TypeError", where: "charge (index.js:1:2)" },
+    "order-1  no outcome yet  receive 2, TypeError, charge (index.js:1:2)",
+  ],
+  [
+    "the invocation of a lost lease",
+    { level: "WARN", message: "another worker took over", traceId: "t-1", requestId: "r-1" },
+    "order-1  another worker took over  receive 2, t-1, r-1",
+  ],
+  [
+    "nothing to follow where all is well",
+    { message: "charge succeeded", traceId: "t-1", requestId: "r-1" },
+    "order-1  charge succeeded  receive 2",
+  ],
+])("a line of the worker shows %s", (_, fields, line) => {
+  const entry = { level: "INFO", messageId: "order-1", receiveCount: 2, ...fields };
+
+  expect(stripVTControlCharacters(describeLine(JSON.stringify(entry)))).toBe(line);
 });
