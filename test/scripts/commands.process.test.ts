@@ -24,8 +24,25 @@ function prepare() {
     return started;
   }
 
-  return { folder, start, run: (...command: [string, ...string[]]) => start(...command).finished };
+  return {
+    folder,
+    start,
+    run: (script: string, ...args: string[]) => start(script, ...args).finished,
+    /** Starts a stack, and reads where it is once it is up. */
+    async startStack(...args: string[]) {
+      const started = start("scripts/start.ts", ...args);
+      await until(() => started.output.stdout.includes("Deliveries:"));
+      return { ...started, ...readState(folder) };
+    },
+  };
 }
+
+const readState = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
+    pid: number;
+    endpoints: Record<string, string>;
+    queueUrl: string;
+  };
 
 /** A command that a failed test left behind. */
 async function end(child: ChildProcess): Promise<void> {
@@ -64,25 +81,22 @@ test.each<[string, string[], string]>([
     ["scripts/invoke.ts", "none.json"],
     "none.json cannot be read: ENOENT",
   ],
+  [
+    "an event that is not from SQS",
+    ["scripts/invoke.ts", join(ROOT, "package.json")],
+    "package.json is not an SQS event: it has no list of Records.\n",
+  ],
   ["an argument to the demo", ["chaos/demo.ts", "fast"], '"fast" is not an option of the demo'],
+  ["no port", ["scripts/start.ts", "--port", "80"], "--port must be an integer from 1024 to 65529"],
+  ["an argument to start", ["scripts/start.ts", "now"], '"now" is not an option of start'],
 ])("%s is an error with the next step, and exit status 2", async (_, command, sentence) => {
-  const { code, stdout, stderr } = await prepare().run(...(command as [string]));
+  const [script = "", ...args] = command;
+
+  const { code, stdout, stderr } = await prepare().run(script, ...args);
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(sentence);
   expect(stderr.trim().split("\n")).toHaveLength(1);
-});
-
-test("an event that is not from SQS is not accepted", async () => {
-  const { folder, run } = prepare();
-  writeFileSync(join(folder, "event.json"), '{"detail":{}}');
-
-  const { code, stderr } = await run("scripts/invoke.ts", "event.json");
-
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: "event.json is not an SQS event: it has no list of Records.\n",
-  });
 });
 
 test("invoke runs an event on a stack of its own and prints the worker's line and answer", async () => {
@@ -101,33 +115,20 @@ test("invoke runs an event on a stack of its own and prints the worker's line an
 });
 
 test("a stack stays up, is found by send, survives a killed worker and leaves nothing behind", async () => {
-  const { folder, start, run } = prepare();
-  const { child, output, finished } = start("scripts/start.ts");
-  await until(() => output.stdout.includes("Deliveries:"));
-  const state = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
-    endpoints: Record<string, string>;
-    queueUrl: string;
-  };
-  const queue = queueClient(state.endpoints["queue"] ?? "");
-  const urls = Object.values(state.endpoints);
+  const { folder, startStack, run } = prepare();
+  const { child, output, finished, endpoints, queueUrl } = await startStack();
+  const queue = queueClient(endpoints["queue"] ?? "");
+  const urls = Object.values(endpoints);
   const workers = () =>
     [...output.stdout.matchAll(/worker started, process (\d+)/g)].map(([, pid]) => Number(pid));
 
   const second = await run("scripts/start.ts");
-  const sent = await run(
-    "cli/payments.ts",
-    "send",
-    "--id",
-    "order-1",
-    "--repeat",
-    "2",
-    "--shape",
-    "sns",
-  );
+  const twice = ["--id", "order-1", "--repeat", "2", "--shape", "sns"];
+  const sent = await run("cli/payments.ts", "send", ...twice);
   await until(() => /order-1 {2}charge succeeded/.test(output.stdout));
   // The messages are deleted when the worker has answered: it is idle then.
   const counts = new GetQueueAttributesCommand({
-    QueueUrl: state.queueUrl,
+    QueueUrl: queueUrl,
     AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
   });
   await expect
@@ -177,24 +178,17 @@ test("of two starts at once one has the folder, and the other exits and leaves i
   const winner = starts.find((each) => each !== loser.each);
   await until(() => winner?.output.stdout.includes("Deliveries:") === true);
 
-  const { pid } = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
-    pid: number;
-  };
-  expect(pid).toBe(winner?.child.pid);
+  expect(readState(folder).pid).toBe(winner?.child.pid);
   expect(loser).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`running already (process ${winner?.child.pid})`) as string,
   });
 });
 
-test("--port pins the addresses, and a taken port is a sentence", async () => {
-  const { folder, start } = prepare();
+test("--port pins the addresses, a taken port is a sentence, send sends a file's lines as they are, and finds no stack that was killed", async () => {
+  const { folder, startStack, run } = prepare();
   const base = 20_000 + Math.floor(Math.random() * 20_000);
-  const { output } = start("scripts/start.ts", "--port", String(base));
-  await until(() => output.stdout.includes("Deliveries:"));
-  const { endpoints } = JSON.parse(readFileSync(join(folder, ".local", "stack.json"), "utf8")) as {
-    endpoints: Record<string, string>;
-  };
+  const { child, output, finished, endpoints } = await startStack("--port", String(base));
 
   const second = await prepare().run("scripts/start.ts", "--port", String(base));
   const paid = await fetch(`http://127.0.0.1:${base + 5}/payments`, {
@@ -203,6 +197,13 @@ test("--port pins the addresses, and a taken port is a sentence", async () => {
     body: '{"amount":1250,"currency":"eur","customer":"cus_local","paymentMethod":"pm_card_visa"}',
   });
   await until(() => output.stdout.includes("the order is shipped"));
+  writeFileSync(join(folder, "bodies.jsonl"), 'not json\n\n{"id":"order-9"}\n');
+  const sent = await run("cli/payments.ts", "send", "--file", "bodies.jsonl");
+  await until(() => output.stdout.includes("invalid: body must be one JSON object"));
+  await until(() => output.stdout.includes("order-9  invalid: createdAt"));
+  child.kill("SIGKILL");
+  await finished;
+  const unsent = await run("cli/payments.ts", "send");
 
   expect(paid.status).toBe(202);
   expect(output.stdout).toContain(`curl -i http://127.0.0.1:${base + 5}/payments `);
@@ -216,16 +217,11 @@ test("--port pins the addresses, and a taken port is a sentence", async () => {
     stdout: "",
     stderr: `Port ${base + 3} is taken: try another --port.\n`,
   });
-});
-
-test.each([
-  ["no port", ["--port", "80"], "--port must be an integer from 1024 to 65529"],
-  ["an option that does not exist", ["now"], '"now" is not an option of start'],
-])("start with %s is an error with the next step", async (_, args, sentence) => {
-  const { code, stderr } = await prepare().run("scripts/start.ts", ...args);
-
-  expect(code).toBe(2);
-  expect(stderr).toContain(sentence);
+  expect(sent.stdout).toMatch(
+    /^sent bodies\.jsonl:1 .+\nsent bodies\.jsonl:3 .+\n2 messages, 2 sends, /,
+  );
+  expect(unsent.code).toBe(2);
+  expect(unsent.stderr).toContain("No local stack is running");
 });
 
 test("start in a folder where it cannot write says so in a sentence", async () => {
@@ -238,34 +234,6 @@ test("start in a folder where it cannot write says so in a sentence", async () =
     code: 2,
     stderr: `${join(folder, ".local")} cannot be written (EEXIST): npm start builds into dist/ and keeps .local/ in the project's folder.\n`,
   });
-});
-
-test("send sends a file's lines as they are", async () => {
-  const { folder, start, run } = prepare();
-  const { output } = start("scripts/start.ts");
-  await until(() => output.stdout.includes("Deliveries:"));
-  writeFileSync(join(folder, "bodies.jsonl"), 'not json\n\n{"id":"order-9"}\n');
-
-  const sent = await run("cli/payments.ts", "send", "--file", "bodies.jsonl");
-
-  expect(sent.stdout).toMatch(
-    /^sent bodies\.jsonl:1 .+\nsent bodies\.jsonl:3 .+\n2 messages, 2 sends, /,
-  );
-  await until(() => output.stdout.includes("invalid: body must be one JSON object"));
-  await until(() => output.stdout.includes("order-9  invalid: createdAt"));
-});
-
-test("after a stack was killed, send says that none is running", async () => {
-  const { start, run } = prepare();
-  const { child, output, finished } = start("scripts/start.ts");
-  await until(() => output.stdout.includes("Deliveries:"));
-  child.kill("SIGKILL");
-  await finished;
-
-  const { code, stderr } = await run("cli/payments.ts", "send");
-
-  expect(code).toBe(2);
-  expect(stderr).toContain("No local stack is running");
 });
 
 test("a command whose reader has read enough ends in peace", async () => {
