@@ -9,7 +9,7 @@ import type { BuildOptions } from "esbuild";
 
 import manifest from "../package.json" with { type: "json" };
 import { build } from "./build.ts";
-import { bundledPackages, nameOf, readLock } from "./sbom/packages.ts";
+import { bundledPackages } from "./sbom/packages.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const OUTPUT = join(ROOT, ".local", "package");
@@ -43,12 +43,12 @@ export async function makePackage(): Promise<{ tarball: string; dependencies: st
 /** The licenses of what the functions' bundles hold: they ask to be passed on with the code. */
 async function writeLicenses(): Promise<void> {
   const functions = await readdir(join(ROOT, "dist"));
-  const places = [...new Set(functions.flatMap(bundledPackages))].toSorted();
-  const lock = readLock();
-  const texts = places.map(async (place) => {
-    const file = (await readdir(join(ROOT, place))).find((name) => /^licen[cs]e/i.test(name));
-    const text = file ? await readFile(join(ROOT, place, file), "utf8") : "";
-    return `${nameOf(place)} ${lock[place]?.version} (${lock[place]?.license})\n\n${text.trim()}\n`;
+  const packages = new Map(functions.flatMap((name) => [...bundledPackages(name)]));
+  const sorted = [...packages].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const texts = sorted.map(async ([folder, { name, version, license }]) => {
+    const file = (await readdir(join(ROOT, folder))).find((one) => /^licen[cs]e/i.test(one));
+    const text = file ? await readFile(join(ROOT, folder, file), "utf8") : "";
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
   });
   const line = `\n${"-".repeat(80)}\n\n`;
   await writeFile(join(CONTENTS, "THIRD-PARTY-LICENSES"), (await Promise.all(texts)).join(line));

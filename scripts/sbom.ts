@@ -7,8 +7,8 @@ import { runCommand } from "../cli/terminal/command.ts";
 import { table } from "../cli/terminal/table.ts";
 import manifest from "../package.json" with { type: "json" };
 import { makePackage } from "./package.ts";
-import { billOfMaterials } from "./sbom/cyclonedx.ts";
-import { bundledPackages, nameOf, readLock, withDependencies } from "./sbom/packages.ts";
+import { licenseOf, npmBill, partOf, withDependencies } from "./sbom/bill.ts";
+import { bundledPackages } from "./sbom/packages.ts";
 
 const COMMAND = {
   name: "sbom",
@@ -28,22 +28,25 @@ const OUTPUT = join(ROOT, ".local", "sbom");
 await runCommand(async () => {
   readArguments(COMMAND);
   const { dependencies } = await makePackage();
-  const lock = readLock();
-  const contents = new Map<string, string[]>();
-  for (const name of readdirSync(join(ROOT, "dist"))) contents.set(name, bundledPackages(name));
-  contents.set("payments", withDependencies(dependencies, lock));
+  const whole = await npmBill();
+  const contents = new Map<string, ReadonlySet<string>>();
+  for (const name of readdirSync(join(ROOT, "dist"))) {
+    const packages = [...bundledPackages(name).values()];
+    contents.set(name, new Set(packages.map(({ name, version }) => `${name}@${version}`)));
+  }
+  contents.set("payments", withDependencies(dependencies, whole));
 
   mkdirSync(OUTPUT, { recursive: true });
-  for (const [name, places] of contents) {
-    const bill = billOfMaterials({ name, version: manifest.version }, places, lock);
+  for (const [name, refs] of contents) {
+    const bill = partOf(whole, { name, version: manifest.version }, refs);
     writeFileSync(join(OUTPUT, `${name}.cdx.json`), `${JSON.stringify(bill, undefined, 2)}\n`);
   }
-  const all = [...new Set([...contents.values()].flat())].toSorted();
-  const rows = all.map((place) => [
-    nameOf(place),
-    lock[place]?.version ?? "",
-    lock[place]?.license ?? "none stated",
-    [...contents].flatMap(([name, places]) => (places.includes(place) ? [name] : [])).join(", "),
-  ]);
+  const rows = whole.components
+    .map((component) => {
+      const { name, version, "bom-ref": ref } = component;
+      const places = [...contents].flatMap(([place, refs]) => (refs.has(ref) ? [place] : []));
+      return [name, version, licenseOf(component), places.join(", ")];
+    })
+    .filter(([, , , places]) => places !== "");
   console.log(table(["package", "version", "license", "in"], rows));
 });

@@ -29,7 +29,7 @@ function prepare() {
     start,
     run: (script: string, ...args: string[]) => start(script, ...args).finished,
     /** Starts a stack, and reads where it is once it is up. */
-    async startStack(...args: string[]) {
+    startStack: async (...args: string[]) => {
       const started = start("scripts/start.ts", ...args);
       await until(() => started.output.stdout.includes("Deliveries:"));
       return { ...started, ...readState(folder) };

@@ -1,23 +1,10 @@
 import { expect, test } from "vitest";
 
-import { billOfMaterials } from "../../scripts/sbom/cyclonedx.ts";
-import { bundledPackages, nameOf, withDependencies } from "../../scripts/sbom/packages.ts";
-
-const LOCK = {
-  "node_modules/a": { version: "1.0.0", dependencies: { b: "^2.0.0", "@c/c": "*" } },
-  "node_modules/a/node_modules/b": { version: "2.0.0", optionalDependencies: { elsewhere: "*" } },
-  "node_modules/b": { version: "1.0.0", dependencies: { development: "*" } },
-  "node_modules/@c/c": {
-    version: "3.0.0",
-    license: "MIT",
-    integrity: "sha512-AQI=",
-    dependencies: { b: "*" },
-  },
-  "node_modules/development": { version: "9.0.0", dependencies: { a: "*" } },
-};
+import { npmBill, partOf, withDependencies } from "../../scripts/sbom/bill.ts";
+import { bundledPackages } from "../../scripts/sbom/packages.ts";
 
 test("the worker's bundle holds Stripe and the clients that it calls, and nothing that only commands need", () => {
-  const names = bundledPackages("payment-worker").map(nameOf);
+  const names = [...bundledPackages("payment-worker").values()].map(({ name }) => name);
 
   expect(names).toEqual(
     expect.arrayContaining(["@aws-sdk/client-dynamodb", "@aws-sdk/client-sqs", "stripe"]),
@@ -27,48 +14,34 @@ test("the worker's bundle holds Stripe and the clients that it calls, and nothin
   );
 });
 
-test("what a package needs is found where Node finds it, and left out when it is for another platform", () => {
-  expect(withDependencies(["a"], LOCK)).toEqual([
-    "node_modules/@c/c",
-    "node_modules/a",
-    "node_modules/a/node_modules/b",
-    "node_modules/b",
-    "node_modules/development",
-  ]);
-});
+test("a bill of materials names what a package needs, each with version, license and hash, and nothing else", async () => {
+  const whole = await npmBill();
+  const ref = (name: string) => whole.components.find((one) => one.name === name)?.["bom-ref"];
 
-test("a lock file that lacks a package makes no bill", () => {
-  expect(() => withDependencies(["missing"], LOCK)).toThrow(
-    "package-lock.json lacks missing, which this project needs.",
-  );
-});
+  const refs = withDependencies(["@aws-sdk/lib-dynamodb", "stripe"], whole);
+  const bill = partOf(whole, { name: "shop", version: "1.0.0" }, refs);
 
-test("a bill of materials names each package with version, license and hash", () => {
-  const bill = billOfMaterials({ name: "shop", version: "1.0.0" }, ["node_modules/@c/c"], LOCK);
-
-  expect(bill).toEqual({
+  expect(bill).toMatchObject({
     bomFormat: "CycloneDX",
-    specVersion: "1.6",
-    version: 1,
-    metadata: {
-      component: {
-        type: "application",
-        "bom-ref": "pkg:npm/shop@1.0.0",
-        name: "shop",
-        version: "1.0.0",
-      },
-    },
-    components: [
-      {
-        type: "library",
-        "bom-ref": "pkg:npm/%40c/c@3.0.0",
-        group: "@c",
-        name: "c",
-        version: "3.0.0",
-        purl: "pkg:npm/%40c/c@3.0.0",
-        licenses: [{ expression: "MIT" }],
-        hashes: [{ alg: "SHA-512", content: "0102" }],
-      },
-    ],
+    metadata: { component: { type: "application", name: "shop", version: "1.0.0" } },
   });
+  expect(refs).toContain(ref("mnemonist")); // of a package that it needs
+  expect(refs).not.toContain(ref("@types/node")); // with which Stripe only compiles
+  expect(refs).not.toContain(ref("lossless-json"));
+  expect(bill.components).toHaveLength(refs.size);
+  for (const component of bill.components) {
+    expect(component).toMatchObject({
+      purl: expect.stringMatching(/^pkg:npm\/.+@\d/) as string,
+      licenses: [{ license: { id: expect.any(String) as string } }],
+      hashes: [{ alg: "SHA-512", content: expect.stringMatching(/^[\da-f]{128}$/) as string }],
+    });
+  }
+});
+
+test("a package that the lock file lacks makes no bill", async () => {
+  const whole = await npmBill();
+
+  expect(() =>
+    partOf(whole, { name: "shop", version: "1.0.0" }, withDependencies(["missing"], whole)),
+  ).toThrow("package-lock.json lacks missing.");
 });
