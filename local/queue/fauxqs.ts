@@ -31,7 +31,6 @@ export type Fauxqs = {
   handle: (call: Pick<Call, "headers" | "body">) => Promise<Reply>;
   /** Runs an action that no client asked for; @throws when SQS would reject it. */
   call: <Output>(action: string, input: unknown) => Promise<Output>;
-  exists: (name: string) => Promise<boolean>;
   /** A queue with all that is in it, `undefined` when there is none; nothing is received by looking. */
   queue: (name: string) => Promise<StoredQueue | undefined>;
   /** Every queue, looked at in the same way. */
@@ -69,25 +68,15 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
   const app = buildApp({ logger: false, defaultRegion: "us-east-1", stores });
 
   async function handle({ headers, body }: Pick<Call, "headers" | "body">): Promise<Reply> {
-    const {
-      statusCode,
-      headers: answered,
-      payload,
-    } = await app.inject({
-      method: "POST",
-      url: "/",
-      headers,
-      payload: body,
-    });
+    const answer = await app.inject({ method: "POST", url: "/", headers, payload: body });
+    const { "content-type": type, "x-amzn-query-error": error } = answer.headers;
     return {
-      status: statusCode,
+      status: answer.statusCode,
       headers: {
-        "content-type": String(answered["content-type"]),
-        ...(answered["x-amzn-query-error"] !== undefined && {
-          "x-amzn-query-error": String(answered["x-amzn-query-error"]),
-        }),
+        "content-type": String(type),
+        ...(error !== undefined && { "x-amzn-query-error": String(error) }),
       },
-      body: payload,
+      body: answer.payload,
     };
   }
 
@@ -96,24 +85,19 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
     return statusCode === 200 ? (JSON.parse(payload) as StoredQueue) : undefined;
   }
 
-  function run(action: string, input: unknown): Promise<Reply> {
-    return handle({
-      headers: {
-        "content-type": "application/x-amz-json-1.0",
-        "x-amz-target": `AmazonSQS.${action}`,
-      },
-      body: Buffer.from(JSON.stringify(input)),
-    });
-  }
-
   return {
     handle,
     async call<Output>(action: string, input: unknown): Promise<Output> {
-      const reply = await run(action, input);
+      const reply = await handle({
+        headers: {
+          "content-type": "application/x-amz-json-1.0",
+          "x-amz-target": `AmazonSQS.${action}`,
+        },
+        body: Buffer.from(JSON.stringify(input)),
+      });
       if (reply.status !== 200) throw new Error(`${action} failed: ${reply.body}`);
       return JSON.parse(reply.body) as Output;
     },
-    exists: async (name) => (await run("GetQueueUrl", { QueueName: name })).status === 200,
     queue,
     async queues() {
       const { payload } = await app.inject("/_fauxqs/queues");
@@ -121,11 +105,9 @@ export function createFauxqs(onMessage: (event: MessageEvent) => void = () => {}
       return (await Promise.all(names.map(queue))).filter((found) => found !== undefined);
     },
     age(name, byMs) {
-      const {
-        ready = [],
-        delayed = [],
-        inflight = [],
-      } = sqsStore.inspectQueue(name)?.messages ?? {};
+      const { messages } = sqsStore.inspectQueue(name) ?? {};
+      if (!messages) return 0;
+      const { ready, delayed, inflight } = messages;
       const all = [...ready, ...delayed, ...inflight.map(({ message }) => message)];
       for (const message of all) message.sentTimestamp -= byMs;
       return all.length;

@@ -65,9 +65,6 @@ async function moveOne(
     if (destination === undefined || destination === source.name) {
       throw new Error("CouldNotDetermineMessageSource");
     }
-    if (!(await fauxqs.exists(destination))) {
-      throw new Error("AWS.SimpleQueueService.NonExistentQueue");
-    }
     const { MessageId } = await fauxqs.call<{ MessageId: string }>("SendMessage", {
       QueueUrl: destination,
       MessageBody: message.Body,
