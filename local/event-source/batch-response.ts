@@ -1,12 +1,24 @@
 // Reads a handler's answer as the event source mapping does when ReportBatchItemFailures is on.
 
+import type { InvocationResult } from "../function-host/invocation.ts";
+
 export type BatchResult =
   | { valid: true; failed: string[] }
   /** Lambda takes the whole batch for failed. */
   | { valid: false; problem: string };
 
+/** Of an invocation: one that failed fails the whole batch. */
+export function readBatchResult(
+  result: InvocationResult,
+  batchIds: readonly string[],
+): BatchResult {
+  return result.ok
+    ? readBatchResponse(result.payload, new Set(batchIds))
+    : { valid: false, problem: result.errorMessage };
+}
+
 /**
- * The ids (of SQS: message ids) that the answer reports as failed; every other message may be deleted.
+ * The ids (message ids, sequence numbers) that the answer reports as failed; every other message may be deleted.
  * An absent or empty list is complete success. Anything malformed, an id that is not in the batch
  * included, fails the whole batch.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html

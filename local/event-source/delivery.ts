@@ -2,10 +2,8 @@
 import type { Message } from "@aws-sdk/client-sqs";
 
 import type { LambdaFunction } from "../function-host/function.ts";
-import type { InvocationResult } from "../function-host/invocation.ts";
 import type { Backoff } from "./backoff.ts";
-import { readBatchResponse } from "./batch-response.ts";
-import type { BatchResult } from "./batch-response.ts";
+import { readBatchResult } from "./batch-response.ts";
 import type { DeliveredMessage, SourceEvent } from "./events.ts";
 import type { QueueClient } from "./queue-client.ts";
 import { toSqsEvent } from "./sqs-event.ts";
@@ -32,7 +30,7 @@ export function createDelivery({
     );
     const { requestId } = result;
     const about = { function: lambda.name, requestId };
-    const answer = read(result, messageIds);
+    const answer = readBatchResult(result, messageIds);
     if (!answer.valid) {
       const reason = result.ok ? "invalid-response" : result.reason;
       publish({ type: "failed", ...about, reason, message: answer.problem, messages });
@@ -48,12 +46,6 @@ export function createDelivery({
       if (problem !== undefined) publish({ type: "not deleted", ...about, message: problem });
     }
   };
-}
-
-function read(result: InvocationResult, messageIds: string[]): BatchResult {
-  return result.ok
-    ? readBatchResponse(result.payload, new Set(messageIds))
-    : { valid: false, problem: result.errorMessage };
 }
 
 function describe(message: Message): DeliveredMessage {

@@ -4,8 +4,8 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 
 import type { LambdaFunction } from "../function-host/function.ts";
-import type { InvocationResult } from "../function-host/invocation.ts";
 import type { Change, ChangeLog } from "../table/change-log.ts";
+import { readBatchResult } from "./batch-response.ts";
 import type { SourceEvent } from "./events.ts";
 import type { EventSource } from "./queue-source.ts";
 
@@ -17,16 +17,6 @@ export type StreamSourceSettings = {
   retryPauseMs: number;
   /** Which records reach the function; the others are passed over. */
   filter?: (change: Change) => boolean;
-  /** Gets a batch that was given up, whole, as the invocation record in S3 holds it. */
-  onFailure?: (record: FailureRecord) => void;
-};
-
-/** The part of Lambda's invocation record that an operator reads. */
-export type FailureRecord = {
-  requestContext: { condition: "RetryAttemptsExhausted"; approximateInvokeCount: number };
-  timestamp: string;
-  DDBStreamBatchInfo: { batchSize: number; startSequenceNumber: string; endSequenceNumber: string };
-  payload: { Records: readonly Change[] };
 };
 
 /** Starts at the oldest record that is kept, as TRIM_HORIZON does. */
@@ -36,7 +26,7 @@ export function startStreamSource(
   lambda: LambdaFunction,
   publish: (event: SourceEvent) => void,
 ): EventSource {
-  const { batchSize, retryAttempts, retryPauseMs, filter = () => true, onFailure } = settings;
+  const { batchSize, retryAttempts, retryPauseMs, filter = () => true } = settings;
   const stopping = new AbortController();
   const stopped = () => stopping.signal.aborted;
   let checkpoint: string | undefined;
@@ -65,7 +55,9 @@ export function startStreamSource(
       const from = failed === "all" ? 0 : failed;
       if (from > 0) attempt = 0; // a batch that starts later is another batch
       left = left.slice(from);
-      if (left.length > 0 && attempt >= retryAttempts) return giveUp(left, attempt + 1);
+      if (left.length > 0 && attempt >= retryAttempts) {
+        return publish({ type: "given up", function: lambda.name, count: left.length });
+      }
     }
   }
 
@@ -81,37 +73,16 @@ export function startStreamSource(
       publish({ type: "invoked", function: lambda.name, ...at, messages, ageMs: ageOf(records) }),
     );
     const about = { function: lambda.name, requestId: result.requestId };
-    const failures = failuresOf(result);
-    if (failures === undefined) {
-      const reason = result.ok ? ("invalid-response" as const) : result.reason;
-      const message = result.ok ? "not a batch response" : result.errorMessage;
-      publish({ type: "failed", ...about, reason, message, messages });
+    const messageIds = messages.map(({ messageId }) => messageId);
+    const answer = readBatchResult(result, messageIds);
+    if (!answer.valid) {
+      const reason = result.ok ? "invalid-response" : result.reason;
+      publish({ type: "failed", ...about, reason, message: answer.problem, messages });
       return "all";
     }
-    const messageIds = messages.map(({ messageId }) => messageId);
-    publish({ type: "responded", ...about, messageIds, failures });
-    if (failures.length === 0) return records.length;
-    // Lambda checkpoints at the lowest; a number that is not of this batch fails all of it.
-    const indexes = failures.map((id) => messageIds.indexOf(id));
-    return indexes.includes(-1) ? "all" : Math.min(...indexes);
-  }
-
-  function giveUp(records: readonly Change[], invocations: number): void {
-    publish({ type: "given up", function: lambda.name, count: records.length });
-    const numbers = records.map(({ dynamodb }) => dynamodb.SequenceNumber);
-    onFailure?.({
-      requestContext: {
-        condition: "RetryAttemptsExhausted",
-        approximateInvokeCount: invocations,
-      },
-      timestamp: new Date().toISOString(),
-      DDBStreamBatchInfo: {
-        batchSize: records.length,
-        startSequenceNumber: numbers[0] ?? "",
-        endSequenceNumber: numbers.at(-1) ?? "",
-      },
-      payload: { Records: records },
-    });
+    publish({ type: "responded", ...about, messageIds, failures: answer.failed });
+    // Lambda checkpoints at the lowest.
+    return Math.min(records.length, ...answer.failed.map((id) => messageIds.indexOf(id)));
   }
 
   async function poll(): Promise<void> {
@@ -152,14 +123,4 @@ export function startStreamSource(
 /** Of the oldest, ms; a stream knows the time of a change to the second. */
 function ageOf([oldest]: readonly Change[]): number {
   return oldest ? Date.now() - 1_000 * oldest.dynamodb.ApproximateCreationDateTime : 0;
-}
-
-/** The sequence numbers that the function answered with; undefined when the invocation failed. */
-function failuresOf(result: InvocationResult): string[] | undefined {
-  if (!result.ok) return undefined;
-  const answer = JSON.parse(result.payload || "null") as {
-    batchItemFailures?: { itemIdentifier?: string }[] | null;
-  } | null;
-  const failures = (answer?.batchItemFailures ?? []).map(({ itemIdentifier }) => itemIdentifier);
-  return failures.every((id) => id !== undefined && id !== "") ? (failures as string[]) : undefined;
 }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 
+import type { SourceEvent } from "../../local/event-source/events.ts";
 import { startStreamSource } from "../../local/event-source/stream-source.ts";
-import type { FailureRecord } from "../../local/event-source/stream-source.ts";
 import type { LambdaFunction } from "../../local/function-host/function.ts";
 import { createChangeLog } from "../../local/table/change-log.ts";
 import type { Change } from "../../local/table/change-log.ts";
@@ -15,7 +15,7 @@ function prepare(
 ) {
   const { log, record } = createChangeLog(() => 0);
   const invocations: string[][] = [];
-  const given: FailureRecord[] = [];
+  const events: SourceEvent[] = [];
   const idOf = ({ dynamodb }: Change) => dynamodb.Keys["id"]?.S ?? "";
   const lambda: Pick<LambdaFunction, "name" | "invoke"> = {
     name: "publisher",
@@ -46,15 +46,14 @@ function prepare(
         retryAttempts: settings.retryAttempts ?? 3,
         retryPauseMs: 0,
         ...(settings.filter && { filter: settings.filter }),
-        onFailure: (failure) => void given.push(failure),
       },
       lambda as LambdaFunction,
-      () => {},
+      (event) => events.push(event),
     );
     onTestFinished(() => source.stop());
     return source;
   };
-  return { write, start, invocations, given, idOf };
+  return { write, start, invocations, events };
 }
 
 test("records come in order, in batches, from the oldest that is kept", async () => {
@@ -79,7 +78,7 @@ test("after a partial failure it goes on at the lowest one", async () => {
 });
 
 test("a batch that fails as a whole is split, and only the poison is given up", async () => {
-  const { write, start, invocations, given, idOf } = prepare((ids) =>
+  const { write, start, invocations, events } = prepare((ids) =>
     ids.includes("b") ? new Error("poison") : [],
   );
   write("a", "b", "c", "d", "e");
@@ -95,11 +94,9 @@ test("a batch that fails as a whole is split, and only the poison is given up", 
     ["c", "d"],
     ["e"],
   ]);
-  expect(given.map(({ payload }) => payload.Records.map(idOf))).toEqual([["b"]]);
-  expect(given[0]?.requestContext).toEqual({
-    condition: "RetryAttemptsExhausted",
-    approximateInvokeCount: 4,
-  });
+  expect(events.filter(({ type }) => type === "given up")).toEqual([
+    { type: "given up", function: "publisher", count: 1 },
+  ]);
 });
 
 test("records that the filter passes over never reach the function", async () => {
