@@ -128,281 +128,231 @@ test("a customer is created with an id that can be charged", async () => {
   expect(intent.customer).toBe(customer.id);
 });
 
-const dashboardMethods =
+type Rejected = { param?: string; code?: string; rows: [over: object, message: string][] };
+
+const EMPTY_AMOUNT =
+  "You passed an empty string for 'amount'. We assume empty values are an attempt to unset a parameter; however " +
+  "'amount' cannot be unset. You should remove 'amount' from your request or supply a non-empty value.";
+const NO_METHOD =
+  "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the " +
+  "PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment " +
+  "method or ConfirmationToken.";
+const DASHBOARD_METHODS =
   "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these payment " +
   "methods might redirect your customer off of your page, you must provide a `return_url`. If you don't want to accept " +
   "redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and " +
   "`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.";
+const LONG_KEY = "a234567890b234567890c234567890d2345678901";
 
-type Rejection = { code?: string | undefined; param?: string | undefined; message: string };
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "x"]));
 
-const rejections: [string, Record<string, unknown>, Rejection][] = [
-  [
-    "no amount",
-    { amount: undefined },
-    { code: "parameter_missing", param: "amount", message: "Missing required param: amount." },
-  ],
-  [
-    "no currency",
-    { currency: undefined },
-    { code: "parameter_missing", param: "currency", message: "Missing required param: currency." },
-  ],
-  [
-    "an empty amount",
-    { amount: "" },
-    {
-      code: "parameter_invalid_empty",
-      param: "amount",
-      message:
-        "You passed an empty string for 'amount'. We assume empty values are an attempt to unset a parameter; however " +
-        "'amount' cannot be unset. You should remove 'amount' from your request or supply a non-empty value.",
-    },
-  ],
-  [
-    "an amount with a fraction",
-    { amount: 7840.000000000001 },
-    {
-      code: "parameter_invalid_integer",
-      param: "amount",
-      message: "Invalid integer: 7840.000000000001",
-    },
-  ],
-  [
-    "an amount of zero",
-    { amount: 0 },
-    {
-      code: "parameter_invalid_integer",
-      param: "amount",
-      message: "This value must be greater than or equal to 1.",
-    },
-  ],
-  [
-    "49 cents",
-    { amount: 49, currency: "usd" },
-    {
-      code: "amount_too_small",
-      param: "amount",
-      message: "Amount must be at least $0.50 usd",
-    },
-  ],
-  [
-    "49 yen",
-    { amount: 49, currency: "jpy" },
-    { code: "amount_too_small", param: "amount", message: "Amount must be at least ¥50 jpy" },
-  ],
-  [
-    "ten billion dollars",
-    { amount: 1_000_000_000_000, currency: "usd" },
-    {
-      code: "amount_too_large",
-      param: "amount",
-      message: "Amount must be no more than $9,999,999,999.99",
-    },
-  ],
-  [
-    "a million dollars of a bank account",
-    { amount: 100_000_000, currency: "usd", payment_method: "pm_usBankAccount_success" },
-    {
-      code: "amount_too_large",
-      param: "amount",
-      message: "Amount must be no more than $999,999.99",
-    },
-  ],
-  [
-    "ten million euros with American Express",
-    { amount: 1_000_000_000, currency: "eur", payment_method: "pm_card_amex" },
-    {
-      code: "amount_too_large",
-      param: "amount",
-      message: "Amount must be no more than €9,999,999.99",
-    },
-  ],
-  ...(
-    [
-      ["kwd", 1_005, 10],
-      ["bhd", 1, 10],
-      ["jod", 99, 10],
-      ["omr", 101, 10],
-      ["tnd", 5_124, 10],
-      ["isk", 5_050, 100],
-      ["ugx", 550, 100],
-    ] as const
-  ).map(([currency, amount, step]): [string, Record<string, unknown>, Rejection] => [
-    `${amount} ${currency}`,
-    { amount, currency },
-    {
-      code: "parameter_invalid_integer",
-      param: "amount",
-      message: `Invalid amount: ${amount} ${currency} is not evenly divisible by ${step}`,
-    },
-  ]),
-  [
-    "a customer that is missing",
-    { customer: "cus_missing" },
-    { code: "resource_missing", param: "customer", message: "No such customer: 'cus_missing'" },
-  ],
-  [
-    "a payment method that is missing",
-    { payment_method: "pm_missing" },
-    {
-      code: "resource_missing",
-      param: "payment_method",
-      message: "No such PaymentMethod: 'pm_missing'",
-    },
-  ],
-  [
-    "a test card that Stripe does not have",
-    { payment_method: "pm_card_chargeDeclinedd" },
-    {
-      code: "resource_missing",
-      param: "payment_method",
-      message: "No such PaymentMethod: 'pm_card_chargeDeclinedd'",
-    },
-  ],
-  [
-    "an unknown parameter",
-    { amont: 1 },
-    { code: "parameter_unknown", param: "amont", message: "Received unknown parameter: amont" },
-  ],
-  [
-    "an unknown parameter inside another",
-    { automatic_payment_methods: { enabled: true, redirects: "never" } },
-    {
-      code: "parameter_unknown",
-      param: "automatic_payment_methods[redirects]",
-      message: "Received unknown parameter: automatic_payment_methods[redirects]",
-    },
-  ],
-  [
-    "a confirm that is not a boolean",
-    { confirm: "yes" },
-    { param: "confirm", message: "Invalid boolean: yes" },
-  ],
-  [
-    "off_session without confirm",
-    { confirm: false },
-    {
-      param: "off_session",
-      message:
+const REJECTED: Rejected[] = [
+  {
+    code: "parameter_missing",
+    param: "amount",
+    rows: [[{ amount: undefined }, "Missing required param: amount."]],
+  },
+  {
+    code: "parameter_missing",
+    param: "currency",
+    rows: [[{ currency: undefined }, "Missing required param: currency."]],
+  },
+  { code: "parameter_invalid_empty", param: "amount", rows: [[{ amount: "" }, EMPTY_AMOUNT]] },
+  {
+    code: "parameter_invalid_integer",
+    param: "amount",
+    rows: [
+      [{ amount: 7840.000000000001 }, "Invalid integer: 7840.000000000001"],
+      [{ amount: 0 }, "This value must be greater than or equal to 1."],
+      [{ amount: 1, currency: "bhd" }, "Invalid amount: 1 bhd is not evenly divisible by 10"],
+      [{ amount: 99, currency: "jod" }, "Invalid amount: 99 jod is not evenly divisible by 10"],
+      [
+        { amount: 1_005, currency: "kwd" },
+        "Invalid amount: 1005 kwd is not evenly divisible by 10",
+      ],
+      [{ amount: 101, currency: "omr" }, "Invalid amount: 101 omr is not evenly divisible by 10"],
+      [
+        { amount: 5_124, currency: "tnd" },
+        "Invalid amount: 5124 tnd is not evenly divisible by 10",
+      ],
+      [
+        { amount: 5_050, currency: "isk" },
+        "Invalid amount: 5050 isk is not evenly divisible by 100",
+      ],
+      [{ amount: 550, currency: "ugx" }, "Invalid amount: 550 ugx is not evenly divisible by 100"],
+    ],
+  },
+  {
+    code: "amount_too_small",
+    param: "amount",
+    rows: [
+      [{ amount: 49, currency: "usd" }, "Amount must be at least $0.50 usd"],
+      [{ amount: 49, currency: "jpy" }, "Amount must be at least ¥50 jpy"],
+    ],
+  },
+  {
+    code: "amount_too_large",
+    param: "amount",
+    rows: [
+      [{ amount: 1e12, currency: "usd" }, "Amount must be no more than $9,999,999,999.99"],
+      [
+        { amount: 1e8, currency: "usd", payment_method: "pm_usBankAccount_success" },
+        "Amount must be no more than $999,999.99",
+      ],
+      [
+        { amount: 1e9, payment_method: "pm_card_amex" },
+        "Amount must be no more than €9,999,999.99",
+      ],
+    ],
+  },
+  {
+    code: "resource_missing",
+    param: "customer",
+    rows: [[{ customer: "cus_missing" }, "No such customer: 'cus_missing'"]],
+  },
+  {
+    code: "resource_missing",
+    param: "payment_method",
+    rows: [
+      [{ payment_method: "pm_missing" }, "No such PaymentMethod: 'pm_missing'"],
+      [{ payment_method: "pm_card_declinedd" }, "No such PaymentMethod: 'pm_card_declinedd'"],
+    ],
+  },
+  {
+    code: "parameter_unknown",
+    param: "amont",
+    rows: [[{ amont: 1 }, "Received unknown parameter: amont"]],
+  },
+  {
+    code: "parameter_unknown",
+    param: "automatic_payment_methods[redirects]",
+    rows: [
+      [
+        { automatic_payment_methods: { enabled: true, redirects: "never" } },
+        "Received unknown parameter: automatic_payment_methods[redirects]",
+      ],
+    ],
+  },
+  {
+    // Of older API versions.
+    code: "parameter_unknown",
+    param: "payment_method_types",
+    rows: [
+      [{ payment_method_types: ["card"] }, "Received unknown parameter: payment_method_types"],
+    ],
+  },
+  { param: "confirm", rows: [[{ confirm: "yes" }, "Invalid boolean: yes"]] },
+  {
+    param: "off_session",
+    rows: [
+      [
+        { confirm: false },
         "The parameter `off_session` cannot be passed when creating a PaymentIntent unless `confirm` is set to true.",
-    },
-  ],
-  [
-    "confirm without a payment method",
-    { payment_method: undefined },
-    {
-      code: "payment_intent_unexpected_state",
-      message:
-        "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the " +
-        "PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment " +
-        "method or ConfirmationToken.",
-    },
-  ],
-  [
-    "a customer who could be redirected to nowhere",
-    { off_session: undefined },
-    { message: dashboardMethods },
-  ],
-  [
-    "a parameter of older API versions",
-    { payment_method_types: ["card"] },
-    {
-      code: "parameter_unknown",
-      param: "payment_method_types",
-      message: "Received unknown parameter: payment_method_types",
-    },
-  ],
-  [
-    "text that is a hash",
-    { description: { a: "b" } },
-    { param: "description", message: 'Invalid string: {"a":"b"}' },
-  ],
-  [
-    "a hash that is text",
-    { automatic_payment_methods: "yes" },
-    { param: "automatic_payment_methods", message: "Invalid object" },
-  ],
-  ["metadata as text", { metadata: "m-1" }, { param: "metadata", message: "Invalid object" }],
-  [
-    "a metadata key of 41 characters",
-    { metadata: { a234567890b234567890c234567890d2345678901: "x" } },
-    {
-      param: "metadata",
-      message:
-        "Metadata keys can have up to 40 characters, but you passed in a key that is 41 characters. Invalid key: " +
-        "a234567890b234567890c234567890d2345678901",
-    },
-  ],
-  [
-    "a statement descriptor suffix of 23 characters",
-    { statement_descriptor_suffix: "ABCDEFGHIJKLMNOPQRSTUVW" },
-    {
-      param: "statement_descriptor_suffix",
-      message: "Invalid string: ABCDEFGHIJKLMNOPQRSTUVW; must be at most 22 characters",
-    },
-  ],
-  [
-    "a parameter that would be a different payment if it were ignored",
-    { capture_method: "manual" },
-    {
-      param: "capture_method",
-      message:
+      ],
+    ],
+  },
+  { code: "payment_intent_unexpected_state", rows: [[{ payment_method: undefined }, NO_METHOD]] },
+  { rows: [[{ off_session: undefined }, DASHBOARD_METHODS]] },
+  {
+    param: "description",
+    rows: [
+      [{ description: { a: "b" } }, 'Invalid string: {"a":"b"}'],
+      [{ description: "😀".repeat(1_001) }, "must be at most 1000 characters"],
+    ],
+  },
+  {
+    param: "automatic_payment_methods",
+    rows: [[{ automatic_payment_methods: "yes" }, "Invalid object"]],
+  },
+  {
+    param: "metadata",
+    rows: [
+      [{ metadata: "m-1" }, "Invalid object"],
+      [
+        { metadata: { [LONG_KEY]: "x" } },
+        `Metadata keys can have up to 40 characters, but you passed in a key that is 41 characters. Invalid key: ${LONG_KEY}`,
+      ],
+      [{ metadata: keys(51) }, "50"],
+    ],
+  },
+  { param: "metadata[a]", rows: [[{ metadata: { a: "x".repeat(501) } }, "500"]] },
+  {
+    param: "statement_descriptor_suffix",
+    rows: [
+      [
+        { statement_descriptor_suffix: "ABCDEFGHIJKLMNOPQRSTUVW" },
+        "Invalid string: ABCDEFGHIJKLMNOPQRSTUVW; must be at most 22 characters",
+      ],
+    ],
+  },
+  {
+    // It would be a different payment if it were ignored.
+    param: "capture_method",
+    rows: [
+      [
+        { capture_method: "manual" },
         "The local Stripe server does not emulate 'capture_method': leave it out of the request.",
-    },
-  ],
+      ],
+    ],
+  },
+  {
+    param: "currency",
+    rows: [
+      [
+        { currency: "euro" },
+        "Invalid currency: euro. Stripe currently supports these currencies: usd, aed, ",
+      ],
+    ],
+  },
 ];
 
-test.for(rejections)(
-  "%s is rejected in Stripe's words, and nothing is made",
-  async ([, over, rejection]) => {
+test.for(
+  REJECTED.flatMap(({ rows, ...names }) =>
+    rows.map(([over, message]) => [message, over, names] as const),
+  ),
+)(
+  'a create is rejected with "%s", and nothing is made',
+  async ([message, over, { code, param }]) => {
     const { server, stripe } = await startedStripe();
-    const call = stripe.paymentIntents.create(payment(over));
 
-    const error = await failureOf(call);
+    const error = await failureOf(stripe.paymentIntents.create(payment(over)));
 
     expect(error).toMatchObject({
       type: "StripeInvalidRequestError",
       rawType: "invalid_request_error",
       statusCode: 400,
-      ...rejection,
     });
-    expect(error.code).toBe(rejection.code);
-    expect(error.param).toBe(rejection.param);
-    expect(error.requestId).toMatch(/^req_/);
-    expect(error.request_log_url).toBe(
-      `https://dashboard.stripe.com/test/logs/${error.requestId}?t=1772366400`,
+    expect(error.message).toContain(message);
+    expect([error.code, error.param]).toEqual([code, param]);
+    expect(error.request_log_url).toMatch(
+      /^https:\/\/dashboard\.stripe\.com\/test\/logs\/req_\w+\?t=1772366400$/,
     );
     expect(server.paymentIntents()).toEqual([]);
   },
 );
 
-test.for([
-  ["usd", 50],
-  ["jpy", 50],
-  ["idr", 50],
-  ["krw", 50],
-  ["usd", 999_999_999_999],
-  ["isk", 5_000],
-  ["ugx", 500],
-  ["kwd", 5_120],
-  ["huf", 17_501],
-] as const)("%s %d is charged", async ([currency, amount]) => {
+test.for<Parameters<typeof payment>[0] & object>([
+  { amount: 50, currency: "usd" },
+  { amount: 50, currency: "jpy" },
+  { amount: 50, currency: "krw" },
+  { amount: 999_999_999_999, currency: "usd" },
+  { amount: 5_000, currency: "isk" },
+  { amount: 500, currency: "ugx" },
+  { amount: 5_120, currency: "kwd" },
+  { amount: 17_501, currency: "huf" },
+])("$amount $currency is charged", async (over) => {
   const { stripe } = await startedStripe();
-  const intent = await stripe.paymentIntents.create(payment({ currency, amount }));
 
-  expect(intent.amount).toBe(amount);
+  expect(await stripe.paymentIntents.create(payment(over))).toMatchObject(over);
 });
 
-test("50 metadata keys are taken and 51 are rejected", async () => {
+test("50 metadata keys are kept, and characters count as code points", async () => {
   const { stripe } = await startedStripe();
-  const keys = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "x"]));
 
-  const intent = await stripe.paymentIntents.create(payment({ metadata: keys(50) }));
-  const error = await failureOf(stripe.paymentIntents.create(payment({ metadata: keys(51) })));
-
-  expect(Object.keys(intent.metadata)).toHaveLength(50);
-  expect(error).toMatchObject({ statusCode: 400, param: "metadata" });
+  for (const metadata of [keys(50), { ["😀".repeat(40)]: "😀".repeat(500) }]) {
+    expect((await stripe.paymentIntents.create(payment({ metadata }))).metadata).toEqual(metadata);
+  }
 });
 
 test.for([
@@ -421,53 +371,13 @@ test.for([
   expect((await failureOf(create(1))).code).toBe("amount_too_large");
 });
 
-test("characters are counted as code points, whatever UTF-16 makes of them", async () => {
-  const { stripe } = await startedStripe();
-  const create = (more: number) =>
-    stripe.paymentIntents.create(
-      payment({
-        description: "😀".repeat(1_000 + more),
-        metadata: { ["😀".repeat(40)]: "😀".repeat(500) },
-      }),
-    );
-
-  expect(await create(0)).toMatchObject({ status: "succeeded" });
-  expect((await failureOf(create(1))).param).toBe("description");
-});
-
-test("a metadata value of 500 characters is taken and one of 501 is rejected", async () => {
-  const { stripe } = await startedStripe();
-
-  const intent = await stripe.paymentIntents.create(payment({ metadata: { a: "x".repeat(500) } }));
-  const error = await failureOf(
-    stripe.paymentIntents.create(payment({ metadata: { a: "x".repeat(501) } })),
-  );
-
-  expect(intent.metadata["a"]).toHaveLength(500);
-  expect(error).toMatchObject({ statusCode: 400, param: "metadata[a]" });
-});
-
-test("an unknown currency is rejected with the list of those that Stripe takes", async () => {
-  const { stripe } = await startedStripe();
-  const error = await failureOf(stripe.paymentIntents.create(payment({ currency: "euro" })));
-
-  expect(error.param).toBe("currency");
-  expect(error.doc_url).toBeUndefined();
-  expect(error.message).toMatch(
-    /^Invalid currency: euro\. Stripe currently supports these currencies: usd, aed, /,
-  );
-});
-
 test.for(["//", "/v1/payment_intents/%zz", "/v1/payment_intents/"])(
   "the odd path %s is answered with 404",
   async (path) => {
     const { server } = await startedStripe();
+    const headers = { authorization: "Bearer sk_test_local" };
 
-    const response = await fetch(server.url + path, {
-      headers: { authorization: "Bearer sk_test_local" },
-    });
-
-    expect(response.status).toBe(404);
+    expect((await fetch(server.url + path, { headers })).status).toBe(404);
   },
 );
 
