@@ -1,7 +1,7 @@
 // What becomes of a PaymentIntent later, and the events in which Stripe says so.
 // https://docs.stripe.com/api/events/object, https://docs.stripe.com/payments/paymentintents/lifecycle
 
-import { MOVING } from "./stripe-objects.ts";
+import { confirmed, MOVING } from "./stripe-objects.ts";
 import type { Intent, Status } from "./stripe-objects.ts";
 
 /** An event, with the PaymentIntent as it was then: in which of its statuses, by their number. */
@@ -34,17 +34,7 @@ export const movesOf = ({ payment_method }: Intent): Status[] => [
 
 /** A PaymentIntent that no worker made, of a customer that none asks for. */
 export function byHand(id: string, messageId: string | undefined, now: number): Intent {
-  return {
-    id,
-    object: "payment_intent",
-    amount: 500,
-    currency: "eur",
-    customer: "cus_hand",
-    payment_method: "pm_hand_1",
-    description: null,
-    metadata: messageId === undefined ? {} : { message_id: messageId },
-    created: Math.floor(now / 1_000),
-    status: "succeeded",
-    last_payment_error: null,
-  };
+  const form = "amount=500&currency=eur&customer=cus_hand&payment_method=pm_hand_1";
+  const metadata = messageId === undefined ? {} : { message_id: messageId };
+  return { ...confirmed(form, id, now), metadata };
 }

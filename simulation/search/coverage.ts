@@ -1,6 +1,7 @@
 // What the schedules went through: every fault at every request, every delivery result.
 
 import { DELIVERED_TWICE, FAULTS } from "../world/faults.ts";
+import type { Service } from "../world/invocation.ts";
 import { ORDER_FAULTS } from "../world/order-steps.ts";
 import { EVENT_FAULTS } from "../world/outcome-steps.ts";
 
@@ -9,56 +10,41 @@ const WORKER = {
   table: ["put", "take over", "complete", "release"],
   stripe: ["charge", "look up"],
   queue: ["set visibility"],
-  orders: [],
-  bus: [],
   poller: ["acknowledge", "return"],
-} as const;
+};
 
 /** What the worker does is counted where it is alone. */
 const OUTCOMES = {
   table: ["advance"],
   stripe: ["retrieve"],
-  orders: [],
   queue: ["set visibility"],
   bus: ["publish"],
   poller: ["acknowledge", "return", "checkpoint"],
-} as const;
+};
 
 const ORDERS = {
   table: ["accept"],
   orders: ["read order", "transact"],
-  stripe: [],
   queue: ["send", "set visibility"],
-  bus: [],
   poller: ["answer", "acknowledge", "return"],
-} as const;
+};
+
+const each = (decision: string, ...kinds: string[]): string[] =>
+  kinds.map((kind) => `${decision}: ${kind}`);
 
 /** Stripe's own conflict is not here: the fingerprint prevents it. */
 const RESULTS = [
-  "completed: succeeded",
-  "completed: processing",
-  "completed: requires_action",
-  "completed: declined",
-  "completed: canceled",
-  "duplicate: succeeded",
-  "duplicate: processing",
-  "duplicate: requires_action",
-  "duplicate: declined",
+  ...each("completed", "succeeded", "processing", "requires_action", "declined", "canceled"),
+  ...each("duplicate", "succeeded", "processing", "requires_action", "declined"),
   "in_progress",
   "conflict",
   "lease_lost",
   "not_started",
   "rejected: stripe_rejected",
-  "invalid: amount",
-  "invalid: message_too_old",
-  "transient: table_unavailable",
-  "transient: stripe_unavailable",
-  "transient: stripe_rate_limited",
-  "transient: stripe_key_in_use",
-  "transient: stripe_lookup",
-  "transient: stripe_configuration",
-  "transient: record_damaged",
-  "transient: deadline",
+  ...each("invalid", "amount", "message_too_old"),
+  ...each("transient", "table_unavailable", "stripe_unavailable", "stripe_rate_limited"),
+  ...each("transient", "stripe_key_in_use", "stripe_lookup", "stripe_configuration"),
+  ...each("transient", "record_damaged", "deadline"),
   "batch failed as a whole",
 ];
 
@@ -66,73 +52,53 @@ const CIRCUMSTANCES = ["after a takeover", "after a lookup"];
 
 /** How an event of Stripe's, and a change of the table, can end. */
 const OUTCOME_RESULTS = [
-  "finalizer: advanced",
-  "finalizer: duplicate",
-  "finalizer: in_progress",
-  "finalizer: unmatched",
-  "finalizer: double_charge",
-  "finalizer: foreign",
-  "finalizer: transient: table_unavailable",
-  "finalizer: transient: stripe_unavailable",
-  "finalizer: transient: stripe_rate_limited",
-  "finalizer: transient: stripe_configuration",
-  "finalizer: transient: stripe_lookup",
-  "publisher: published",
-  "publisher: failed",
+  ...each("finalizer", "advanced", "duplicate", "in_progress", "unmatched"),
+  ...each("finalizer", "double_charge", "foreign"),
+  ...each("finalizer: transient", "table_unavailable", "stripe_unavailable"),
+  ...each("finalizer: transient", "stripe_rate_limited", "stripe_configuration", "stripe_lookup"),
+  ...each("publisher", "published", "failed"),
   "batch bisected",
 ];
 
 /** How a client's request, and an outcome event of an order, can end. */
 const ORDER_RESULTS = [
-  "door: 202",
-  "door: 422 key-reused",
-  "door: 422 invalid-payment",
-  "door: 503 unavailable",
-  "fulfillment: applied: shipped",
-  "fulfillment: applied: backordered",
-  "fulfillment: applied: unpaid",
-  "fulfillment: applied: noted",
-  "fulfillment: duplicate",
-  "fulfillment: superseded",
-  "fulfillment: conflict",
-  "fulfillment: transient",
+  ...each("door", "202", "422 key-reused", "422 invalid-payment", "503 unavailable"),
+  ...each("fulfillment: applied", "shipped", "backordered", "unpaid", "noted"),
+  ...each("fulfillment", "duplicate", "superseded", "conflict", "transient"),
 ];
 
 const FAMILIES = {
-  random: { requests: WORKER, ways: [DELIVERED_TWICE], ends: RESULTS },
-  "random outcomes": {
-    requests: OUTCOMES,
-    ways: Object.values(EVENT_FAULTS),
-    ends: OUTCOME_RESULTS,
-  },
-  "random orders": { requests: ORDERS, ways: Object.values(ORDER_FAULTS), ends: ORDER_RESULTS },
-} as const;
+  random: { requests: WORKER, ways: { again: DELIVERED_TWICE }, ends: RESULTS },
+  "random outcomes": { requests: OUTCOMES, ways: EVENT_FAULTS, ends: OUTCOME_RESULTS },
+  "random orders": { requests: ORDERS, ways: ORDER_FAULTS, ends: ORDER_RESULTS },
+};
 
 type Family = keyof typeof FAMILIES;
+type Requests = Partial<Record<Service, readonly string[]>>;
 
 type Counts = ReadonlyMap<string, number>;
 
 /** How often each fault was injected into each request; undefined where it cannot be. */
-function injections(
-  counts: Counts,
-  family: Family,
-): { fault: string; at: Map<string, number | undefined> }[] {
-  const { requests, ways } = FAMILIES[family];
+function injections(counts: Counts, family: Family) {
+  const requests: Requests = FAMILIES[family].requests;
   const rows = FAULTS.map(({ name, services, only }) => {
-    const hit = new Set(services.flatMap((service): readonly string[] => requests[service]));
-    const at = Object.values(requests)
-      .flat()
-      .map((request: string): [string, number | undefined] => {
-        const can = hit.has(request) && (only ?? request) === request;
-        return [request, can ? (counts.get(`${name} (${request})`) ?? 0) : undefined];
-      });
+    const hit = new Set(services.flatMap((service) => requests[service] ?? []));
+    const at = requestsOf(family).map((request): [string, number | undefined] => {
+      const can = hit.has(request) && (only ?? request) === request;
+      return [request, can ? (counts.get(`${name} (${request})`) ?? 0) : undefined];
+    });
     return { fault: name, at: new Map(at) };
   });
   return [
     ...rows.filter(({ at }) => [...at.values()].some((times) => times !== undefined)),
-    ...ways.map((fault) => ({ fault, at: new Map([["", counts.get(fault) ?? 0]]) })),
+    ...Object.values(FAMILIES[family].ways).map((fault) => ({
+      fault,
+      at: new Map<string, number | undefined>([["", counts.get(fault) ?? 0]]),
+    })),
   ];
 }
+
+const requestsOf = (family: Family): string[] => Object.values(FAMILIES[family].requests).flat();
 
 /** How often each delivery result occurred, and in which circumstances. */
 function results(counts: Counts, family: Family): Map<string, number> {
@@ -164,7 +130,7 @@ export function missed(counts: Counts, family: Family): string[] {
 /** Both as tables. */
 export function formatCoverage(counts: Counts, family: Family): string {
   const rows = injections(counts, family);
-  const requests = Object.values(FAMILIES[family].requests).flat();
+  const requests = requestsOf(family);
   const table = rows.map(({ fault, at }) => {
     if (at.has("")) return `  ${fault.padEnd(WIDE)}${cell(at.get(""))}`;
     return `  ${fault.padEnd(WIDE)}${requests.map((request) => cell(at.get(request))).join("  ")}`;
@@ -189,11 +155,9 @@ export function formatCoverage(counts: Counts, family: Family): string {
 const WIDE = 44;
 
 const SHORT: Readonly<Record<string, string>> = {
-  put: "put",
   "take over": "take",
   complete: "compl.",
   release: "rel.",
-  charge: "charge",
   "look up": "look",
   "set visibility": "visib.",
   acknowledge: "ack",
@@ -201,7 +165,6 @@ const SHORT: Readonly<Record<string, string>> = {
   retrieve: "retr.",
   publish: "publ.",
   checkpoint: "checkp",
-  accept: "accept",
   "read order": "read",
   transact: "trans.",
 };

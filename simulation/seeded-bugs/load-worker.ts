@@ -3,51 +3,11 @@
 
 import { registerHooks } from "node:module";
 
-import type * as bus from "../../lib/aws/event-bus.ts";
-import type * as orders from "../../lib/aws/orders-table.ts";
-import type * as outcomes from "../../lib/aws/recorded-outcomes.ts";
-import type * as records from "../../lib/aws/records-table.ts";
-import type * as messages from "../../lib/aws/send-message.ts";
-import type * as api from "../../lib/lambda/api-handler.ts";
-import type * as finalizer from "../../lib/lambda/finalizer-handler.ts";
-import type * as fulfillment from "../../lib/lambda/fulfillment-handler.ts";
-import type * as publisher from "../../lib/lambda/outcome-publisher.ts";
-import type * as handler from "../../lib/lambda/payment-handler.ts";
-import type * as keys from "../../lib/stripe/api-key.ts";
-import type * as charges from "../../lib/stripe/charges.ts";
-import type * as payments from "../../lib/stripe/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
+import type * as worker from "./worker.ts";
 
 /** The code of the worker, and of the functions around it. */
-export type Worker = typeof handler &
-  typeof charges &
-  typeof records &
-  typeof keys &
-  typeof finalizer &
-  typeof payments &
-  typeof outcomes &
-  typeof publisher &
-  typeof bus &
-  typeof fulfillment &
-  typeof orders &
-  typeof api &
-  typeof messages;
-
-const ENTRIES = [
-  "lambda/payment-handler.ts",
-  "stripe/charges.ts",
-  "aws/records-table.ts",
-  "stripe/api-key.ts",
-  "lambda/finalizer-handler.ts",
-  "stripe/payments.ts",
-  "aws/recorded-outcomes.ts",
-  "lambda/outcome-publisher.ts",
-  "aws/event-bus.ts",
-  "lambda/fulfillment-handler.ts",
-  "aws/orders-table.ts",
-  "lambda/api-handler.ts",
-  "aws/send-message.ts",
-];
+export type Worker = typeof worker;
 
 /** A bug: in `file` of lib/, `find` is replaced by `replace`. */
 export type SeededBug = {
@@ -97,14 +57,11 @@ export async function loadWorker(bug?: SeededBug): Promise<Worker> {
     },
   });
   try {
-    const modules = await Promise.all(
-      ENTRIES.map((file) => import(`${LIB}${file}`) as Promise<Worker>),
-    );
-    const worker = Object.assign({}, ...modules) as Worker;
+    const loaded = (await import(`./worker.ts${load}`)) as Worker;
     const [missed] = pending;
     if (missed)
       throw new Error(`The bug "${bug?.name}" is in lib/${missed.file}, which is not loaded.`);
-    return worker;
+    return loaded;
   } finally {
     hooks.deregister();
   }

@@ -77,10 +77,12 @@ export function invoke(
 
 export type Reply = { value: unknown } | { error: unknown };
 
+export type Service = "table" | "orders" | "stripe" | "queue" | "bus" | "poller";
+
 /** A request at an await: it is answered when the scheduler picks it. */
 export type Call = {
   by: Invocation;
-  service: "table" | "orders" | "stripe" | "queue" | "bus" | "poller";
+  service: Service;
   name: string;
   /** `sent`: on its way. `slow`: accepted, not done. `lost`: never arrives. `answered`: unread. */
   state: "sent" | "slow" | "lost" | "answered";

@@ -2,7 +2,6 @@
 // outcomes come from the bus.
 
 import type { PublishedEvent } from "../models/bus.ts";
-import { createQueue } from "../models/queue.ts";
 import type { Queue } from "../models/queue.ts";
 import { byHand } from "../models/stripe-events.ts";
 import { createTable } from "../models/table.ts";
@@ -11,67 +10,49 @@ import { invoke } from "./invocation.ts";
 import type { Invocation, Start } from "./invocation.ts";
 import { SECOND, START } from "./scenario.ts";
 import type { OrderSettings, Send } from "./scenario.ts";
+import { newQueue } from "./world.ts";
 import type { Observers, World } from "./world.ts";
 
-export type Orders = {
-  settings: OrderSettings;
+export type Orders = ReturnType<typeof newOrders> & {
   table: Table;
   /** The queue of the fulfillment. */
   events: Queue<PublishedEvent>;
-  /** Each event that was published, once. */
-  published: Map<string, PublishedEvent>;
-  /** By message id: how often goods have left. */
-  shipped: Map<string, number>;
-  /** By message id: the payment that the door has accepted. */
-  accepted: Map<string, string>;
-  /** Message ids that the door took for new when Stripe had a charge: the record was lost. */
-  forgotten: Set<string>;
 };
 
-const EVENT_RECEIVES = 5;
-export const SKU = "tea";
+const newOrders = (settings: OrderSettings) => ({
+  settings,
+  /** Each event that was published, once. */
+  published: new Map<string, PublishedEvent>(),
+  /** By message id: how often goods have left. */
+  shipped: new Map<string, number>(),
+  /** By message id: the payment that the door has accepted. */
+  accepted: new Map<string, string>(),
+  /** Message ids that the door took for new when Stripe had a charge: the record was lost. */
+  forgotten: new Set<string>(),
+});
+
+const SKU = "tea";
 
 export function createOrders(
   world: World,
   settings: OrderSettings,
   { onOrder, onBooked }: Observers,
 ): Orders {
-  const { timings, scenario } = world;
   const now = () => world.now;
-  const orders: Orders = {
-    settings,
-    table: createTable({
-      partitionKey: "pk",
-      ttlAttribute: "expiresAt",
-      now,
-      deletesExpired: scenario.deletesExpired,
-      onWrite: (before, after) => onOrder(world, before, after),
-      onWritten: () => onBooked(world),
-    }),
-    events: createQueue<PublishedEvent>({
-      now,
-      visibilityTimeoutMs: timings.visibilityTimeoutMs,
-      maxReceiveCount: EVENT_RECEIVES,
-      retentionMs: timings.queueRetentionMs,
-      takesStaleReceipts: scenario.takesStaleReceipts,
-    }),
-    published: new Map(),
-    shipped: new Map(),
-    accepted: new Map(),
-    forgotten: new Set(),
-  };
-  const { table } = orders;
+  const table = createTable({
+    partitionKey: "pk",
+    ttlAttribute: "expiresAt",
+    now,
+    deletesExpired: world.scenario.deletesExpired,
+    onWrite: (before, after) => onOrder(world, before, after),
+    onWritten: () => onBooked(world),
+  });
+  const orders: Orders = { ...newOrders(settings), table, events: newQueue(world, now) };
   table.restore(`sku#${SKU}`, { pk: `sku#${SKU}`, sku: SKU, onHand: settings.onHand });
   for (const { messageId, amount, quantity } of settings.orders) {
     const pk = `order#${messageId}`;
-    const order = {
-      messageId,
-      orderId: `order-of-${messageId}`,
-      status: "pending",
-      amount,
-      currency: "eur",
-    };
-    table.restore(pk, { pk, ...order, sku: SKU, quantity });
+    const order = { messageId, orderId: `order-of-${messageId}`, amount, currency: "eur" };
+    table.restore(pk, { pk, ...order, status: "pending", sku: SKU, quantity });
   }
   for (const given of settings.published) arrive(orders, publishedBefore(world, given));
   return orders;

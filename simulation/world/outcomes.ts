@@ -3,7 +3,6 @@
 
 import { createBus } from "../models/bus.ts";
 import type { Bus } from "../models/bus.ts";
-import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
 import { byHand, movesOf } from "../models/stripe-events.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
@@ -13,72 +12,55 @@ import type { Item } from "../models/table.ts";
 import type { Invocation, Sent } from "./invocation.ts";
 import { arrive } from "./orders.ts";
 import type { OutcomeSettings } from "./scenario.ts";
+import { newQueue } from "./world.ts";
 import type { Observers, World } from "./world.ts";
 
 /** One record of the stream. */
 export type Change = { before: Item | undefined; after: Item | undefined };
 
-export type Outcomes = {
-  settings: OutcomeSettings;
+export type Outcomes = ReturnType<typeof newOutcomes> & {
   /** The queue of the finalizer. */
   events: Queue<StripeEvent>;
-  /** Events that Stripe has yet to send, in the order of what they tell. */
-  unsent: StripeEvent[];
-  eventsMade: number;
-  /** By PaymentIntent: the statuses that are still to come, and all that it has had. */
-  movesLeft: Map<Intent, Status[]>;
-  history: Map<string, Status[]>;
-  /** Message id of a PaymentIntent that is still to be made by hand. */
-  byHandLeft: (string | undefined)[];
-  /** The stream's one shard, and where Lambda goes on. */
-  changes: Change[];
-  checkpoint: number;
-  /** How many changes the next batch may have after one that failed: Lambda bisects. */
-  bisected: number | undefined;
-  /** The changes of a batch that nobody has answered for. */
-  unanswered: number;
   bus: Bus;
-  /** By message id and revision: the items in which it was recorded, two only after a loss. */
-  recorded: Map<string, Item[]>;
-  /** What the log says of an event, for each of its deliveries. */
-  decisions: Map<QueuedMessage<Sent>, Set<string>>;
-  /** Whether something happened that only a sweep can make good. */
-  needsSweep: boolean;
 };
-
-const EVENT_RECEIVES = 5;
 
 export function createOutcomes(
   world: World,
   settings: OutcomeSettings,
   { onPublish }: Observers,
 ): Outcomes {
-  const { timings, scenario } = world;
-  const ids = { none: [], second: ["pay-1"], others: [undefined, "pay-of-another-stage"] };
+  const bus = createBus((event) => {
+    onPublish(world, event);
+    if (world.orders) arrive(world.orders, event);
+  });
+  return { ...newOutcomes(settings), events: newQueue(world, () => world.now), bus };
+}
+
+const BY_HAND = { none: [], second: ["pay-1"], others: [undefined, "pay-of-another-stage"] };
+
+function newOutcomes(settings: OutcomeSettings) {
   return {
     settings,
-    events: createQueue<StripeEvent>({
-      now: () => world.now,
-      visibilityTimeoutMs: timings.visibilityTimeoutMs,
-      maxReceiveCount: EVENT_RECEIVES,
-      retentionMs: timings.queueRetentionMs,
-      takesStaleReceipts: scenario.takesStaleReceipts,
-    }),
-    unsent: [],
+    /** Events that Stripe has yet to send, in the order of what they tell. */
+    unsent: [] as StripeEvent[],
     eventsMade: 0,
-    movesLeft: new Map(),
-    history: new Map(),
-    byHandLeft: ids[settings.byHand],
-    changes: [],
+    /** By PaymentIntent: the statuses that are still to come, and all that it has had. */
+    movesLeft: new Map<Intent, Status[]>(),
+    history: new Map<string, Status[]>(),
+    /** Message id of a PaymentIntent that is still to be made by hand. */
+    byHandLeft: [...BY_HAND[settings.byHand]],
+    /** The stream's one shard, and where Lambda goes on. */
+    changes: [] as Change[],
     checkpoint: 0,
-    bisected: undefined,
+    /** How many changes the next batch may have after one that failed: Lambda bisects. */
+    bisected: undefined as number | undefined,
+    /** The changes of a batch that nobody has answered for. */
     unanswered: 0,
-    bus: createBus((event) => {
-      onPublish(world, event);
-      if (world.orders) arrive(world.orders, event);
-    }),
-    recorded: new Map(),
-    decisions: new Map(),
+    /** By message id and revision: the items in which it was recorded, two only after a loss. */
+    recorded: new Map<string, Item[]>(),
+    /** What the log says of an event, for each of its deliveries. */
+    decisions: new Map<QueuedMessage<Sent>, Set<string>>(),
+    /** Whether something happened that only a sweep can make good. */
     needsSweep: false,
   };
 }

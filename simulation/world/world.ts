@@ -4,6 +4,7 @@
 import type { Timings } from "../../lib/timing/payments.ts";
 import type { Rule } from "../checkers/rules.ts";
 import type { PublishedEvent } from "../models/bus.ts";
+import { createQueue } from "../models/queue.ts";
 import type { Queue, QueuedMessage } from "../models/queue.ts";
 import type { Intent } from "../models/stripe-objects.ts";
 import type { Request, StripeModel } from "../models/stripe.ts";
@@ -26,8 +27,7 @@ export type Recorder = {
   trace?: (who: string, what: string) => void;
 };
 
-export type World = {
-  scenario: Scenario;
+export type World = ReturnType<typeof newState> & {
   /** The one rule that is looked at; every rule when absent. */
   only: Rule | undefined;
   timings: Timings;
@@ -35,49 +35,56 @@ export type World = {
   /** Choices that are of no interest when every schedule is enumerated. */
   vary: (options: number) => number;
   recorder: Recorder;
-  now: number;
   table: Table;
   queue: Queue<Send>;
   stripe: StripeModel;
-  invocations: Invocation[];
-  calls: Call[];
-  /** Whose attempt a record's owner is. */
-  owners: Map<string, Invocation>;
-  /** Who has had the claim of which message, at any time. */
-  claimants: Set<string>;
-  /** By payment method: the message id that pays with it. */
-  idOf: ReadonlyMap<string, string>;
-  /** By message id: the form of the first request to create a PaymentIntent. */
-  creates: Map<string, string>;
-  /** By message id: the forms of the requests that made a PaymentIntent. */
-  charged: Map<string, string[]>;
-  /** By message id: the record before the last write. */
-  previous: Map<string, Item>;
-  /** Message ids whose record was lost or rolled back, and the outcomes that went with them. */
-  lost: Set<string>;
-  lostOutcomes: Map<string, unknown>;
-  /** Whose request is being carried out. */
-  writer: Invocation | undefined;
-  sendsLeft: Send[];
-  redrivesLeft: number[];
-  faultsLeft: number;
-  received: number;
-  /** By message: how often it had been received when the last fault was over. */
-  receivesAtFault: Map<Message, number>;
-  /** Message ids for which Stripe stored an error: only the key's end can help. */
-  poisoned: Set<string>;
-  /** Message ids whose record is damaged, and the invocations that may have seen it before. */
-  damaged: Map<string, Set<Invocation>>;
-  /** What Stripe rejected is asked for once per chain of receives. */
-  rejected: Set<Message>;
-  logged: Map<QueuedMessage<Sent>, string>;
   /** The publisher's and the finalizer's part; absent when the worker is alone. */
-  outcomes: Outcomes | undefined;
+  outcomes?: Outcomes;
   /** The door's and the fulfillment's. */
-  orders: Orders | undefined;
-  /** Whether the operator has swept what is open. */
-  swept: boolean;
+  orders?: Orders;
 };
+
+/** What a scenario begins with, before anything has happened. */
+export function newState(scenario: Scenario) {
+  return {
+    scenario,
+    now: START,
+    invocations: [] as Invocation[],
+    calls: [] as Call[],
+    /** Whose attempt a record's owner is. */
+    owners: new Map<string, Invocation>(),
+    /** Who has had the claim of which message, at any time. */
+    claimants: new Set<string>(),
+    /** By payment method: the message id that pays with it. */
+    idOf: new Map(scenario.sends.map((send) => [send.paymentMethod, send.messageId])),
+    /** By message id: the form of the first request to create a PaymentIntent. */
+    creates: new Map<string, string>(),
+    /** By message id: the forms of the requests that made a PaymentIntent. */
+    charged: new Map<string, string[]>(),
+    /** By message id: the record before the last write. */
+    previous: new Map<string, Item>(),
+    /** Message ids whose record was lost or rolled back, and the outcomes that went with them. */
+    lost: new Set<string>(),
+    lostOutcomes: new Map<string, unknown>(),
+    /** Whose request is being carried out. */
+    writer: undefined as Invocation | undefined,
+    sendsLeft: scenario.sends.toSorted((a, b) => a.at - b.at),
+    redrivesLeft: [...scenario.redrivesAt],
+    faultsLeft: scenario.faults,
+    received: 0,
+    /** By message: how often it had been received when the last fault was over. */
+    receivesAtFault: new Map<Message, number>(),
+    /** Message ids for which Stripe stored an error: only the key's end can help. */
+    poisoned: new Set<string>(),
+    /** Message ids whose record is damaged, and the invocations that may have seen it before. */
+    damaged: new Map<string, Set<Invocation>>(),
+    /** What Stripe rejected is asked for once per chain of receives. */
+    rejected: new Set<Message>(),
+    logged: new Map<QueuedMessage<Sent>, string>(),
+    /** Whether the operator has swept what is open. */
+    swept: false,
+  };
+}
 
 /** What the models report to the safety checks. */
 export type Observers = {
@@ -88,6 +95,18 @@ export type Observers = {
   onOrder: (world: World, before: Item | undefined, after: Item | undefined) => void;
   onBooked: (world: World) => void;
 };
+
+/** A queue, of a function around the worker where it is not said how often it delivers a message. */
+export function newQueue<S>(
+  { timings, scenario }: Pick<World, "timings" | "scenario">,
+  now: () => number,
+  maxReceiveCount = 5,
+): Queue<S> {
+  const { visibilityTimeoutMs, queueRetentionMs: retentionMs } = timings;
+  const { takesStaleReceipts } = scenario;
+  const settings = { visibilityTimeoutMs, maxReceiveCount, retentionMs, takesStaleReceipts };
+  return createQueue({ now, ...settings });
+}
 
 /** @throws Error where the worker is alone */
 export function outcomesOf({ outcomes }: World): Outcomes {
