@@ -19,6 +19,10 @@ type Consumer<S> = {
   checkDone: (world: World, message: QueuedMessage<S>) => void;
   /** For a trace. */
   title: (sent: S) => string;
+  /** The environments that may have a batch now. */
+  slots: (world: World) => readonly number[];
+  /** How much one of them gets. */
+  batchSize: (world: World) => number;
 };
 
 const consumer = <S extends Sent>(of: Consumer<S>) => of as unknown as Consumer<Sent>;
@@ -29,20 +33,48 @@ const CONSUMERS: Readonly<Partial<Record<Role, Consumer<Sent>>>> = {
     body: bodyOf,
     checkDone: checkAcknowledged,
     title: () => "",
+    slots: freeWorkers,
+    batchSize: ({ scenario }) => scenario.batchSize,
   }),
   finalizer: consumer({
     queue: (world) => outcomesOf(world).events,
     body: eventBody,
     checkDone: checkEventDone,
     title: ({ eventId }) => `${eventId} as `,
+    slots: firstFree(10, 11),
+    batchSize: (world) => outcomesOf(world).settings.batchSize,
   }),
   fulfillment: consumer({
     queue: (world) => ordersOf(world).events,
     body: deliveredBody,
     checkDone: checkApplied,
     title: ({ id, type }) => `${type} ${id} as `,
+    slots: firstFree(40, 41),
+    batchSize: (world) => ordersOf(world).settings.batchSize,
   }),
 };
+
+function freeWorkers(world: World): number[] {
+  const clocks = new Set<number>();
+  return world.scenario.clocks.flatMap((clock, slot) => {
+    if (isRunning(world, slot) || clocks.has(clock)) return []; // two with one clock are the same
+    clocks.add(clock);
+    return slot;
+  });
+}
+
+/** Their clocks have no error: which of them it is does not matter. */
+function firstFree(...slots: number[]): Consumer<Sent>["slots"] {
+  return (world) => slots.filter((slot) => isFree(world, slot)).slice(0, 1);
+}
+
+const isRunning = ({ invocations }: World, slot: number): boolean =>
+  invocations.some((one) => one.slot === slot && one.state === "running");
+
+/** A batch is over when Lambda's poller has done what its answer asks for. */
+export const isFree = (world: World, slot: number): boolean =>
+  !isRunning(world, slot) &&
+  !world.calls.some(({ by, service }) => by.slot === slot && service === "poller");
 
 /** @throws Error for a function that no queue feeds */
 export function consumerOf(role: Role): Consumer<Sent> {

@@ -19,6 +19,7 @@ export type Fault = {
 };
 
 const EVERY = ["table", "orders", "stripe", "queue", "bus"] as const;
+const INVALID = "invalid_request_error";
 
 // A request that was accepted is done within this time, however late its caller hears of it.
 const SLOWEST_MS = 15 * MINUTE;
@@ -26,80 +27,49 @@ const SLOWEST_MS = 15 * MINUTE;
 /** A frozen worker thaws within this time or never: see docs/proof.md. */
 export const LONGEST_FREEZE_MS = 50 * MINUTE;
 
+const fault = (name: string, services: Fault["services"], inject: Fault["inject"]): Fault => ({
+  name,
+  services,
+  inject,
+});
+
 export const FAULTS: readonly Fault[] = [
-  {
-    name: "dies before the request",
-    services: EVERY,
-    inject(world, call) {
-      forget(world, call);
-      kill(world, call.by);
-    },
-  },
-  {
-    name: "dies before the reply",
-    services: EVERY,
-    inject(world, call) {
-      carryOut(world, call);
-      forget(world, call);
-      kill(world, call.by);
-    },
-  },
-  {
-    name: "freezes before the request",
-    services: EVERY,
-    inject(world, call) {
-      call.by.frozenAt = world.now;
-    },
-  },
-  {
-    name: "freezes before the reply",
-    services: EVERY,
-    inject(world, call) {
-      call.reply = carryOut(world, call);
-      call.state = "answered";
-      call.by.frozenAt = world.now;
-    },
-  },
-  {
-    name: "request lost",
-    services: EVERY,
-    inject(world, call) {
-      hand(world, call, connectionLost(call));
-    },
-  },
-  {
-    name: "reply lost",
-    services: EVERY,
-    inject(world, call) {
-      carryOut(world, call);
-      hand(world, call, connectionLost(call));
-    },
-  },
-  {
-    name: "request never arrives",
-    services: EVERY,
-    inject(_world, call) {
-      call.state = "lost";
-    },
-  },
-  {
-    name: "slow",
-    services: [...EVERY, "poller"],
-    inject(world, call) {
-      world.writer = call.by;
-      call.finish = call.receive();
-      call.finishBy = world.now + SLOWEST_MS;
-      call.state = "slow";
-    },
-  },
-  {
-    name: "reply lost, sent again by the client", // the SDK's retry; for Stripe a stale socket
-    services: EVERY,
-    inject(world, call) {
-      carryOut(world, call);
-      hand(world, call, carryOut(world, call));
-    },
-  },
+  fault("dies before the request", EVERY, (world, call) => {
+    forget(world, call);
+    kill(world, call.by);
+  }),
+  fault("dies before the reply", EVERY, (world, call) => {
+    carryOut(world, call);
+    forget(world, call);
+    kill(world, call.by);
+  }),
+  fault("freezes before the request", EVERY, (world, call) => {
+    call.by.frozenAt = world.now;
+  }),
+  fault("freezes before the reply", EVERY, (world, call) => {
+    call.reply = carryOut(world, call);
+    call.state = "answered";
+    call.by.frozenAt = world.now;
+  }),
+  fault("request lost", EVERY, loseConnection),
+  fault("reply lost", EVERY, (world, call) => {
+    carryOut(world, call);
+    loseConnection(world, call);
+  }),
+  fault("request never arrives", EVERY, (_world, call) => {
+    call.state = "lost";
+  }),
+  fault("slow", [...EVERY, "poller"], (world, call) => {
+    world.writer = call.by;
+    call.finish = call.receive();
+    call.finishBy = world.now + SLOWEST_MS;
+    call.state = "slow";
+  }),
+  // The SDK's retry; for Stripe a stale socket.
+  fault("reply lost, sent again by the client", EVERY, (world, call) => {
+    carryOut(world, call);
+    hand(world, call, carryOut(world, call));
+  }),
   {
     name: "reply lost, sent again, and the first copy comes late",
     services: ["table"],
@@ -112,43 +82,25 @@ export const FAULTS: readonly Fault[] = [
         return carryOutLate();
       };
       const finishBy = world.now + SLOWEST_MS;
-      world.calls.push({
-        ...call,
-        name: "complete, late",
-        state: "slow",
-        waiting: false,
-        finish,
-        finishBy,
-      });
+      const late = { name: "complete, late", state: "slow", waiting: false } as const;
+      world.calls.push({ ...call, ...late, finish, finishBy });
       hand(world, call, carryOut(world, call));
     },
   },
-  {
-    name: "throttled",
-    services: ["table", "orders", "queue", "bus"],
-    inject(world, call) {
-      const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
-      hand(world, call, { error });
-    },
-  },
+  fault("throttled", ["table", "orders", "queue", "bus"], (world, call) => {
+    const error = Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" });
+    hand(world, call, { error });
+  }),
   entryFails("first", 0),
   entryFails("second", 1),
   conflictAt("the event", 0),
   conflictAt("the order", 1),
   conflictAt("the stock", 2),
-  stripeAnswers("429", { status: 429, type: "invalid_request_error", code: "rate_limit" }),
-  stripeAnswers("409 lock timeout", {
-    status: 409,
-    type: "invalid_request_error",
-    code: "lock_timeout",
-  }),
+  stripeAnswers("429", { status: 429, type: INVALID, code: "rate_limit" }),
+  stripeAnswers("409 lock timeout", { status: 409, type: INVALID, code: "lock_timeout" }),
   stripeAnswers("503", { status: 503, type: "api_error" }),
-  stripeAnswers("401", { status: 401, type: "invalid_request_error" }),
-  stripeAnswers("400", {
-    status: 400,
-    type: "invalid_request_error",
-    code: "parameter_invalid",
-  }),
+  stripeAnswers("401", { status: 401, type: INVALID }),
+  stripeAnswers("400", { status: 400, type: INVALID, code: "parameter_invalid" }),
   stripeStores("stored 500 without a charge", false),
   stripeStores("stored 500 after the charge", true),
   // A table that was restored, a replica that lags, a record that was deleted by hand, at any time
@@ -157,9 +109,7 @@ export const FAULTS: readonly Fault[] = [
     name: "record lost",
     services: ["table"],
     possible: (world, { record = "" }) => world.table.item(record) !== undefined,
-    inject(world, { record = "" }) {
-      lose(world, record, undefined);
-    },
+    inject: (world, { record = "" }) => lose(world, record, undefined),
   },
   {
     name: "record damaged by hand",
@@ -178,18 +128,14 @@ export const FAULTS: readonly Fault[] = [
     name: "last write lost",
     services: ["table"],
     possible: (world, { record = "" }) => world.previous.has(record),
-    inject(world, { record = "" }) {
-      lose(world, record, world.previous.get(record));
-    },
+    inject: (world, { record = "" }) => lose(world, record, world.previous.get(record)),
   },
-  {
-    name: "acknowledgement lost",
-    services: ["poller"],
-    inject(world, call) {
-      hand(world, call, connectionLost(call));
-    },
-  },
+  fault("acknowledgement lost", ["poller"], loseConnection),
 ];
+
+function loseConnection(world: World, call: Call): void {
+  hand(world, call, connectionLost(call));
+}
 
 /** PutEvents answers 200, and one of its entries is not on the bus. */
 function entryFails(which: string, failing: number): Fault {

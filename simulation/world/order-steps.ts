@@ -1,21 +1,10 @@
-// What can happen next, and go wrong, at the door and around the fulfillment.
+// What can go wrong at the door and around the fulfillment.
 
 import type { Start } from "./invocation.ts";
 import { arrive, ask } from "./orders.ts";
 import type { Orders } from "./orders.ts";
-import { deliverAgain, receiveSteps } from "./queue-steps.ts";
-import type { Fed } from "./queue-steps.ts";
-import type { Step } from "./steps.ts";
+import { deliverAgain } from "./queue-steps.ts";
 import type { World } from "./world.ts";
-
-const fulfillment = ({ settings }: Orders): Fed => {
-  return { role: "fulfillment", slots: [40, 41], batchSize: settings.batchSize };
-};
-
-/** The steps that are possible now. */
-export function orderSteps(world: World, orders: Orders, start: Start): Step[] {
-  return receiveSteps(world, fulfillment(orders), start);
-}
 
 export function orderFaults(
   world: World,
@@ -30,7 +19,7 @@ export function orderFaults(
       if (event) arrive(orders, event);
     });
   }
-  deliverAgain(world, fulfillment(orders), start, (run) => push(ORDER_FAULTS.again, run));
+  deliverAgain(world, "fulfillment", start, (run) => push(ORDER_FAULTS.again, run));
   for (const { request, state } of world.invocations) {
     if (request && state === "running") {
       push(ORDER_FAULTS.impatient, () => ask(world, request, start));

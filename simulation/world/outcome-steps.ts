@@ -3,28 +3,20 @@
 import { ledgerOf } from "../checkers/charges.ts";
 import { resultsOf } from "../checkers/true-outcome.ts";
 import type { StripeEvent } from "../models/stripe-events.ts";
+import { isFree } from "./consumers.ts";
 import { invoke } from "./invocation.ts";
 import type { Start } from "./invocation.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
 import type { Change, Outcomes } from "./outcomes.ts";
-import { deliverAgain, isFree, receiveSteps } from "./queue-steps.ts";
-import type { Fed } from "./queue-steps.ts";
+import { deliverAgain, receiveSteps } from "./queue-steps.ts";
 import type { Step } from "./steps.ts";
 import type { World } from "./world.ts";
 
-/** Above every worker's: these have clocks without an error. */
-const SLOTS = [10, 11];
 const PUBLISHER = 20;
-
-const finalizer = ({ settings }: Outcomes): Fed => ({
-  role: "finalizer",
-  slots: SLOTS,
-  batchSize: settings.batchSize,
-});
 
 /** Adds the steps that are possible now. */
 export function outcomeSteps(world: World, outcomes: Outcomes, start: Start, steps: Step[]): void {
-  steps.push(...receiveSteps(world, finalizer(outcomes), start));
+  steps.push(...receiveSteps(world, "finalizer", start));
   if (outcomes.checkpoint < outcomes.changes.length && isFree(world, PUBLISHER)) {
     steps.push({ weight: 5, run: () => poll(world, outcomes, start) });
   }
@@ -63,7 +55,7 @@ export function eventFaults(
     });
     push(EVENT_FAULTS.twice, () => void outcomes.events.send(event));
   }
-  deliverAgain(world, finalizer(outcomes), start, (run) => push(EVENT_FAULTS.again, run));
+  deliverAgain(world, "finalizer", start, (run) => push(EVENT_FAULTS.again, run));
 }
 
 export const EVENT_FAULTS = {

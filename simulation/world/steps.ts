@@ -1,11 +1,12 @@
 // What can happen next, in a fixed order: option 0 is the fault-free step.
 
 import { answer, expire, finish } from "./calls.ts";
-import { deliver } from "./consumers.ts";
+import { consumerOf, deliver } from "./consumers.ts";
 import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
-import type { Call, Start } from "./invocation.ts";
-import { orderFaults, orderSteps } from "./order-steps.ts";
+import type { Call, Role, Start } from "./invocation.ts";
+import { orderFaults } from "./order-steps.ts";
 import { eventFaults, outcomeSteps, sweepStep } from "./outcome-steps.ts";
+import { receiveSteps } from "./queue-steps.ts";
 import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
 import { disturbed } from "./world.ts";
 import type { World } from "./world.ts";
@@ -36,14 +37,16 @@ export function possibleSteps(world: World, start: Start): Step[] {
   for (const call of world.calls) {
     if (call.state === "slow") steps.push({ weight: 2, run: () => finish(world, call) });
   }
-  let waitingSince = receives(world, start, steps);
-  if (world.outcomes) outcomeSteps(world, world.outcomes, start, steps);
-  if (world.orders) {
-    const deliveries = orderSteps(world, world.orders, start);
+  /** Adds what can be received, and answers since when that has waited. */
+  const receives = (role: Role): number => {
+    const deliveries = receiveSteps(world, role, start);
     steps.push(...deliveries);
-    const visible = deliveries.length > 0 ? world.orders.events.receivable() : [];
-    waitingSince = Math.min(waitingSince, ...visible.map(({ visibleAt }) => visibleAt));
-  }
+    const visible = deliveries.length > 0 ? consumerOf(role).queue(world).receivable() : [];
+    return Math.min(...visible.map(({ visibleAt }) => visibleAt));
+  };
+  const workerSince = receives("worker");
+  if (world.outcomes) outcomeSteps(world, world.outcomes, start, steps);
+  const waitingSince = Math.min(workerSince, world.orders ? receives("fulfillment") : Infinity);
   const next = busy ? Infinity : nextInstant(world);
   const inTime = next < waitingSince + world.scenario.longestBacklogMs;
   if (next < Infinity && inTime) steps.push({ weight: 3, run: () => advance(world, next, start) });
@@ -82,7 +85,7 @@ function faults(world: World, start: Start, steps: Step[]): void {
       ({ state, deliveries }) =>
         state === "running" && deliveries.some((delivery) => delivery.message === message),
     );
-    const slot = freeSlots(world)[0];
+    const [slot] = consumerOf("worker").slots(world);
     if (worked && slot !== undefined) {
       push(DELIVERED_TWICE, () => deliver(world, start, { role: "worker", slot }, [message]));
     }
@@ -110,33 +113,3 @@ const RARE: Readonly<Record<string, number>> = {
   answer: 2,
   transact: 2,
 };
-
-function freeSlots({ scenario, invocations }: World): number[] {
-  const clocks = new Set<number>();
-  return scenario.clocks.flatMap((clock, slot) => {
-    const taken = invocations.some((one) => one.slot === slot && one.state === "running");
-    if (taken || clocks.has(clock)) return []; // two free workers with one clock are the same
-    clocks.add(clock);
-    return slot;
-  });
-}
-
-/** Adds what can be received, and answers since when that has waited. */
-function receives(world: World, start: Start, steps: Step[]): number {
-  const visible = world.queue.receivable();
-  const slots = visible.length > 0 ? freeSlots(world) : [];
-  const [first] = visible;
-  if (!first || slots.length === 0) return Infinity;
-  const { batchSize } = world.scenario;
-  for (const slot of slots) {
-    for (const message of batchSize > 1 ? [first] : visible) {
-      const run = () => {
-        const others = visible.filter((other) => other !== message);
-        const most = batchSize - 1 - world.vary(batchSize);
-        deliver(world, start, { role: "worker", slot }, [message, ...others.slice(0, most)]);
-      };
-      steps.push({ weight: 5, run });
-    }
-  }
-  return Math.min(...visible.map(({ visibleAt }) => visibleAt));
-}
