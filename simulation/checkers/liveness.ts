@@ -3,28 +3,18 @@
 import { askedFor, DAY, START } from "../world/scenario.ts";
 import type { Message, World } from "../world/world.ts";
 import { isOdd } from "./deliveries.ts";
-import { violate } from "./rules.ts";
+import { checkLeft, violate } from "./rules.ts";
 
 /** Nothing can happen any more. */
 export function checkEnd(world: World): void {
+  checkLeft(world, world.queue, (_, sqsMessageId) => sqsMessageId);
   for (const message of world.queue.messages) {
     const { place, sqsMessageId, sent } = message;
-    if (place === "queue" || place === "expired") {
-      violate(
-        world,
-        "no_silence",
-        `${sqsMessageId} is ${place === "queue" ? "still in the queue" : "deleted by SQS"}`,
-      );
-    }
     if (place !== "dead-letter queue") continue;
-    const reason = world.logged.get(message);
-    if (!hasReason(world, message)) violate(world, "no_silence", `${sqsMessageId} has no reason`);
+    const where = `${sqsMessageId} (${sent.messageId}) ended in the dead-letter queue`;
+    if (!hasReason(world, message)) violate(world, "no_silence", `${where} without a reason`);
     if (mustSucceed(world, message)) {
-      violate(
-        world,
-        "recovers",
-        `${sqsMessageId} (${sent.messageId}) ended in the dead-letter queue: ${reason}`,
-      );
+      violate(world, "recovers", `${where}: ${world.logged.get(message)}`);
     }
   }
 }

@@ -10,7 +10,7 @@ import { askedFor, DAY } from "../world/scenario.ts";
 import { ordersOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
 import { checkExpiry } from "./records.ts";
-import { violate } from "./rules.ts";
+import { checkLeft, violate } from "./rules.ts";
 
 /** A write to the orders table. */
 export function checkOrder(world: World, before: Item | undefined, after: Item | undefined): void {
@@ -125,10 +125,8 @@ export function checkAnswer(world: World, { request, response }: Invocation): vo
 
 /** Nothing can happen any more. */
 export function checkOrdersEnd(world: World, { events, accepted }: Orders): void {
+  checkLeft(world, events, ({ id }) => id);
   for (const { place, sent } of events.messages) {
-    if (place === "queue" || place === "expired") {
-      violate(world, "no_silence", `${sent.id} is ${place}`);
-    }
     if (place === "dead-letter queue" && !contradicts(world, sent)) {
       violate(world, "recovers", `${sent.type} ${sent.id} ended in the dead-letter queue`);
     }

@@ -8,7 +8,7 @@ import type { Item } from "../models/table.ts";
 import type { Outcomes } from "../world/outcomes.ts";
 import { outcomesOf } from "../world/world.ts";
 import type { World } from "../world/world.ts";
-import { violate } from "./rules.ts";
+import { checkLeft, violate } from "./rules.ts";
 import { isTrue, resultsOf } from "./true-outcome.ts";
 import type { Outcome } from "./true-outcome.ts";
 
@@ -120,8 +120,5 @@ export function checkOutcomesEnd(world: World, outcomes: Outcomes): void {
       violate(world, "finalized", seen);
     }
   }
-  for (const { place, sent } of outcomes.events.messages) {
-    if (place === "queue" || place === "expired")
-      violate(world, "no_silence", `${sent.eventId} is ${place}`);
-  }
+  checkLeft(world, outcomes.events, ({ eventId }) => eventId);
 }

@@ -1,6 +1,8 @@
 // The guarantee's rules by name, and their violation. Safety: nothing bad ever happens, checked at
 // every step. Liveness: the good thing happens in the end, checked when nothing can happen any more.
 
+import type { Queue } from "../models/queue.ts";
+
 /** A broken rule: its name, and what was seen. */
 export class Violation extends Error {
   override name = "Violation";
@@ -60,4 +62,18 @@ export type Rule = keyof typeof RULES;
 /** Throws, unless another rule alone is looked at. */
 export function violate({ only }: { only: Rule | undefined }, rule: Rule, seen: string): void {
   if (only === undefined || only === rule) throw new Violation(rule, seen);
+}
+
+const LEFT = { queue: "still in its queue", expired: "deleted by SQS" } as const;
+
+/** Nothing can happen any more: no message is left, or has gone in silence. */
+export function checkLeft<S>(
+  world: { only: Rule | undefined },
+  { messages }: Queue<S>,
+  nameOf: (sent: S, sqsMessageId: string) => string,
+): void {
+  for (const { place, sent, sqsMessageId } of messages) {
+    if (place !== "queue" && place !== "expired") continue;
+    violate(world, "no_silence", `${nameOf(sent, sqsMessageId)} is ${LEFT[place]}`);
+  }
 }

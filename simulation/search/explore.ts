@@ -6,16 +6,9 @@ import { following, given } from "./choices.ts";
 import type { Runner } from "./schedule.ts";
 import { stateOf } from "./state.ts";
 
-export type Found = { scenario: string; choices: number[]; steps: number; violation: Violation };
+type Found = { scenario: string; choices: number[]; steps: number; violation: Violation };
 
-export type Exploration = {
-  schedules: number;
-  states: number;
-  steps: number;
-  found: Found | undefined;
-};
-
-export type ExploreSettings = {
+type ExploreSettings = {
   count: (what: string) => void;
   /** Looks at one rule alone. */
   only?: Rule | undefined;
@@ -30,7 +23,7 @@ export async function explore(
   run: Runner,
   scenario: Scenario,
   { count, only, shortest = false, mostSteps, onProgress }: ExploreSettings,
-): Promise<Exploration> {
+): Promise<{ schedules: number; states: number; steps: number; found: Found | undefined }> {
   // By state: the most faults that were left there. With fewer left nothing new can happen; but
   // who looks for the shortest way must not have come later either.
   const visited = new Map<number, { faultsLeft: number; steps: number }>();

@@ -24,19 +24,14 @@ export function stateOf(world: World): number {
       [...world.lost],
       [...world.damaged.keys()],
       [...world.lostOutcomes.keys()],
-      [...stripe.keys].map(([key, { firstUsedAt, response }]) => [
-        key,
-        firstUsedAt,
-        response?.status,
-      ]),
-      queue.messages.map((message) => [
-        message.place,
-        message.enqueuedAt,
-        message.visibleAt,
-        message.receipt,
-        mustSucceed(world, message),
-        hasReason(world, message),
-      ]),
+      [...stripe.keys].map(([key, { firstUsedAt, response }]) =>
+        [key, firstUsedAt, response?.status].join(),
+      ),
+      queue.messages.map((message) => {
+        const { place, enqueuedAt, visibleAt, receipt } = message;
+        const rest = [mustSucceed(world, message), hasReason(world, message)];
+        return [place, enqueuedAt, visibleAt, receipt, ...rest].join();
+      }),
       // Which of two requests was sent first does not matter.
       calls
         .map(({ by, name, state, timesOutAt, waiting, finishBy, reply }) =>

@@ -2,7 +2,7 @@
 
 import { parentPort } from "node:worker_threads";
 
-import type { Rule } from "../checkers/rules.ts";
+import type { Rule, Violation } from "../checkers/rules.ts";
 import { SEEDED_BUGS } from "../seeded-bugs.ts";
 import { loadWorker } from "../seeded-bugs/load-worker.ts";
 import { drawn } from "./choices.ts";
@@ -22,12 +22,7 @@ export type Task = {
   only?: Rule | undefined;
 } & (
   | { kind: "random"; family?: Family; from: number; to: number }
-  | {
-      kind: "explore";
-      scenario: string;
-      shortest?: boolean;
-      mostSteps?: number;
-    }
+  | { kind: "explore"; scenario: string; shortest?: boolean; mostSteps?: number }
 );
 
 export type Report = {
@@ -63,8 +58,7 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   const report: Report = { task, schedules: 0, steps: 0, states: 0, counts };
   const { depth, only } = task;
-  const found = (schedule: Schedule, violation: { rule: Rule; message: string }, steps: number) => {
-    const { rule, message } = violation;
+  const found = (schedule: Schedule, { rule, message }: Violation, steps: number) => {
     report.found = { code: codeOf(schedule), rule, message, steps };
   };
 
@@ -79,9 +73,8 @@ async function perform(task: Task, onProgress: (schedules: number) => void): Pro
       mostSteps,
       onProgress: (n) => n % PROGRESS_EVERY === 0 && onProgress(PROGRESS_EVERY),
     });
-    report.schedules = result.schedules;
-    report.states = result.states;
-    report.steps = result.steps;
+    const { schedules, states, steps } = result;
+    Object.assign(report, { schedules, states, steps });
     if (result.found) found({ ...result.found, depth }, result.found.violation, result.found.steps);
     return report;
   }

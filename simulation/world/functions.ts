@@ -19,7 +19,7 @@ type Run = (current: Current) => Promise<readonly string[]>;
 type Compose = (worker: Worker, surroundings: Surroundings) => Run;
 
 export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
-  worker(worker, { clients, current, now, random, write }) {
+  worker(worker, { clients, current, ...surroundings }) {
     const right = worker.fixedKey("rk_test_simulation", "test");
     const wrong = worker.fixedKey("rk_live_simulation", "test");
     const handler = worker.createPaymentHandler({
@@ -31,15 +31,13 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
       timings: TIMINGS,
       queue: { client: clients.queue, url: "https://queue.test/payments" },
       functionName: "payment-worker",
-      now,
-      random,
       newOwner: ownersOf(current),
-      write,
+      ...surroundings,
     });
     return (running) => fed(handler, running);
   },
 
-  finalizer(worker, { clients, now, random, write }) {
+  finalizer(worker, { clients, ...surroundings }) {
     const handler = worker.createFinalizerHandler({
       payments: worker.stripePayments(worker.fixedKey("rk_test_simulation", "test")),
       records: worker.recordedOutcomes(clients.table, "records"),
@@ -49,51 +47,43 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
       queue: { client: clients.queue, url: "https://queue.test/stripe-events" },
       functionName: "payment-finalizer",
       timings: TIMINGS,
-      now,
-      random,
-      write,
+      ...surroundings,
     });
     return (running) => fed(handler, running);
   },
 
-  publisher(worker, { clients, now, write }) {
+  publisher(worker, { clients, ...surroundings }) {
     const handler = worker.createOutcomePublisher({
       bus: worker.eventBus(clients.bus, "payments"),
       source: SOURCE,
       functionName: "outcome-publisher",
       callTimeoutMs: TIMINGS.callTimeoutMs,
-      now,
-      write,
+      ...surroundings,
     });
     return async ({ invocation }) => {
-      const { name } = invocation;
-      const { batchItemFailures } = await handler(
-        { Records: streamRecords(invocation) },
-        { awsRequestId: name },
-      );
+      const event = { Records: streamRecords(invocation) };
+      const { batchItemFailures } = await handler(event, { awsRequestId: invocation.name });
       return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier ?? "");
     };
   },
 
-  fulfillment(worker, { clients, now, random, write }) {
+  fulfillment(worker, { clients, ...surroundings }) {
     const { callTimeoutMs, recordTtlMs } = TIMINGS;
     const handler = worker.createFulfillmentHandler({
       orders: worker.ordersTable(clients.orders, "orders", {
         eventTtlMs: recordTtlMs,
         timeoutMs: callTimeoutMs,
-        now,
+        now: surroundings.now,
       }),
       queue: { client: clients.queue, url: "https://queue.test/outcomes" },
       functionName: "order-fulfillment",
       timings: TIMINGS,
-      now,
-      random,
-      write,
+      ...surroundings,
     });
     return (running) => fed(handler, running);
   },
 
-  door(worker, { clients, current, now, write }) {
+  door(worker, { clients, current, ...surroundings }) {
     const { callTimeoutMs } = TIMINGS;
     const records = worker.recordsTable(clients.table, "records");
     const handler = worker.createApiHandler({
@@ -102,9 +92,8 @@ export const FUNCTIONS: Readonly<Record<Role, Compose>> = {
       read: () => Promise.reject(new Error("Bug! Nobody asks for a status.")),
       limits: TIMINGS,
       functionName: "payment-api",
-      now,
       newOwner: ownersOf(current),
-      write,
+      ...surroundings,
     });
     return async ({ invocation }) => {
       invocation.response = await handler(requestOf(invocation));

@@ -8,7 +8,7 @@ import { createTable } from "../models/table.ts";
 import type { Table } from "../models/table.ts";
 import { invoke } from "./invocation.ts";
 import type { Invocation, Start } from "./invocation.ts";
-import { SECOND, START } from "./scenario.ts";
+import { describeSend, SECOND, START } from "./scenario.ts";
 import type { OrderSettings, Send } from "./scenario.ts";
 import { newQueue } from "./world.ts";
 import type { Observers, World } from "./world.ts";
@@ -112,8 +112,8 @@ export const CLIENT_TIMEOUT_MS = 10 * SECOND;
 
 /** A client asks for a payment. */
 export function ask(world: World, request: Send, start: Start): void {
-  const { messageId, amount, currency, customer } = request;
-  const about = `${messageId} over ${amount} ${currency} of ${customer}`;
+  const { messageId } = request;
+  const about = describeSend(request);
   const earlier = world.invocations.filter((one) => one.request?.messageId === messageId).length;
   const deadline = world.now + DOOR_TIMEOUT_MS;
   const key = `door ${about} ${earlier + 1}`;

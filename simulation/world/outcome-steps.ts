@@ -100,10 +100,8 @@ function send(world: World, outcomes: Outcomes, event: StripeEvent): void {
   take(outcomes, event);
   const { sqsMessageId } = outcomes.events.send(event);
   const { id, status } = event.intent;
-  world.recorder.trace?.(
-    "Stripe",
-    `sends ${event.eventId} (${id} ${status}) as event ${sqsMessageId}`,
-  );
+  const what = `sends ${event.eventId} (${id} ${status}) as event ${sqsMessageId}`;
+  world.recorder.trace?.("Stripe", what);
 }
 
 function poll(world: World, outcomes: Outcomes, start: Start): void {
@@ -116,14 +114,8 @@ function poll(world: World, outcomes: Outcomes, start: Start): void {
   const what = changes.map(
     ({ after }, i) => `change ${checkpoint + i + 1} (${describeChange(after)})`,
   );
-  const batch = {
-    role: "publisher",
-    slot: PUBLISHER,
-    key,
-    changes,
-    changesFrom: checkpoint,
-  } as const;
-  invoke(world, start, batch, what);
+  const batch = { role: "publisher", slot: PUBLISHER, key } as const;
+  invoke(world, start, { ...batch, changes, changesFrom: checkpoint }, what);
 }
 
 function describeChange(after: Change["after"]): string {

@@ -100,6 +100,10 @@ export const PAYMENT: Send = {
   createdAt: 0,
 };
 
+/** For a trace. */
+export const describeSend = ({ messageId, amount, currency, customer }: Send): string =>
+  `${messageId} over ${amount} ${currency} of ${customer}`;
+
 /** The payment alone: what a client sends to the door. */
 export function paymentIn(send: Send): string {
   const { amount, currency, customer, paymentMethod, description, metadata } = send;

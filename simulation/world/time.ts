@@ -4,7 +4,7 @@ import { expire, finish, kill } from "./calls.ts";
 import { LONGEST_FREEZE_MS } from "./faults.ts";
 import type { Invocation, Start } from "./invocation.ts";
 import { arrive, ask, askAgain } from "./orders.ts";
-import { START } from "./scenario.ts";
+import { describeSend, START } from "./scenario.ts";
 import { disturbed } from "./world.ts";
 import type { World } from "./world.ts";
 
@@ -61,10 +61,8 @@ export function advance(world: World, instant: number, start: Start): void {
     const { state, deadline, frozenAt } = invocation;
     const frozen = frozenAt !== undefined;
     if (state === "running" && deadline <= world.now) {
-      world.recorder.trace?.(
-        invocation.name,
-        frozen ? "is given up while frozen" : "is out of time",
-      );
+      const what = frozen ? "is given up while frozen" : "is out of time";
+      world.recorder.trace?.(invocation.name, what);
       if (!frozen) kill(world, invocation);
       else {
         invocation.state = "abandoned";
@@ -89,10 +87,7 @@ export function advance(world: World, instant: number, start: Start): void {
       continue;
     }
     const { sqsMessageId } = world.queue.send(sent);
-    world.recorder.trace?.(
-      "producer",
-      `sends ${sent.messageId} over ${sent.amount} ${sent.currency} of ${sent.customer} as ${sqsMessageId}`,
-    );
+    world.recorder.trace?.("producer", `sends ${describeSend(sent)} as ${sqsMessageId}`);
   }
   while (world.redrivesLeft[0] !== undefined && START + world.redrivesLeft[0] <= world.now) {
     world.redrivesLeft.shift();
