@@ -4,13 +4,12 @@ import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand } from "../cli/terminal/command.ts";
 import { startProgress } from "../cli/terminal/progress.ts";
 import { build } from "../scripts/build.ts";
-import { AROUND_ROWS, isAroundRight, runAroundRow } from "./crash-matrix/around.ts";
-import type { AroundResult, AroundRow } from "./crash-matrix/around.ts";
+import { AROUND_ROWS, runAroundRow } from "./crash-matrix/around.ts";
 import { ROWS } from "./crash-matrix/points.ts";
 import type { Row } from "./crash-matrix/points.ts";
-import { aroundTable, matrixTable, summary } from "./crash-matrix/report.ts";
-import { isKept, isRight, runRow } from "./crash-matrix/run-row.ts";
-import type { RowResult } from "./crash-matrix/run-row.ts";
+import { isRight, matrixTable, summary } from "./crash-matrix/report.ts";
+import type { Result } from "./crash-matrix/report.ts";
+import { runRow } from "./crash-matrix/run-row.ts";
 
 const COMMAND = {
   name: "crash-matrix",
@@ -34,48 +33,45 @@ const AT_ONCE = 8;
 // A busy machine can let a moment pass: then the row runs again after the others, when less is going on.
 const TURNS = 6;
 
-/** Runs a row; true when it needs no other turn: all right, or a violation, however it came about. */
-type Job = () => Promise<boolean>;
+/** Runs a row. */
+type Job = () => Promise<Result>;
 
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
   const interrupted = interruption().then(() => true);
   await build();
-  const results = new Map<Row, RowResult>();
-  const around = new Map<AroundRow, AroundResult>();
+  const results = new Map<Job, Result>();
+  const rows = values.around ? [] : ROWS.map((row) => ({ row, job: () => runRow(row) }));
+  const around = AROUND_ROWS.map(
+    (row): Job =>
+      () =>
+        runAroundRow(row),
+  );
   // Those that wait for the visibility timeout first: the others fill the gaps at the end.
-  const rows = values.around ? [] : ROWS.toSorted((a, b) => waits(b) - waits(a));
-  const jobs: Job[] = [
-    ...rows.map((row) => async () => {
-      const result = await runRow(row);
-      results.set(row, result);
-      return isRight(result) || !isKept(result);
-    }),
-    ...AROUND_ROWS.map((row) => async () => {
-      const result = await runAroundRow(row);
-      around.set(row, result);
-      return isAroundRight(result) || !result.kept;
-    }),
-  ];
-  const stopped = await Promise.race([runAll(jobs), interrupted]);
+  const first = rows.toSorted((a, b) => waits(b.row) - waits(a.row));
+  const jobs: Job[] = [...first.map(({ job }) => job), ...around];
+  const stopped = await Promise.race([runAll(jobs, results), interrupted]);
 
-  const inOrder = ROWS.flatMap((row) => results.get(row) ?? []);
-  const aroundInOrder = AROUND_ROWS.flatMap((row) => around.get(row) ?? []);
-  if (inOrder.length > 0) console.log(`\n${matrixTable(inOrder)}`);
-  if (aroundInOrder.length > 0) console.log(`\n${aroundTable(aroundInOrder)}`);
-  console.log(`\n${summary(inOrder, aroundInOrder)}`);
-  if (!inOrder.every(isRight) || !aroundInOrder.every(isAroundRight)) process.exitCode = 1;
+  const tables = [rows.map(({ job }) => job), around].map((some: readonly Job[]) =>
+    some.flatMap((job) => results.get(job) ?? []),
+  );
+  for (const some of tables) if (some.length > 0) console.log(`\n${matrixTable(some)}`);
+  console.log(`\n${summary(tables.flat())}`);
+  if (!tables.flat().every(isRight)) process.exitCode = 1;
   // The stacks of the rows that were not over die with this process.
   if (stopped) process.exit(process.exitCode ?? 130);
 });
 
-async function runAll(jobs: readonly Job[]): Promise<false> {
+/** Fills `results`. A row that shows nothing has another turn; a violation is one, however it came about. */
+async function runAll(jobs: readonly Job[], results: Map<Job, Result>): Promise<false> {
   const queue = jobs.map((job) => ({ job, turn: 1 }));
   const progress = startProgress("points", queue.length);
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { job, turn } = next;
-      if ((await job()) || turn === TURNS) progress.advance();
+      const result = await job();
+      results.set(job, result);
+      if (isRight(result) || !result.kept || turn === TURNS) progress.advance();
       else queue.push({ job, turn: turn + 1 });
     }
   };

@@ -12,6 +12,8 @@ const LAPTOP: Timings = {
   backoffBaseMs: 1_000, // SQS counts visibility in whole seconds
   backoffCapMs: 1_000,
   batchWindowMs: 0,
+  eventSourceConcurrency: 2,
+  reservedConcurrency: 2,
   apiRequestsPerSecond: 25, // the local Stripe has no limit of its own
   apiLatencyMs: 500,
   apiLatencyP99Ms: 500,
@@ -26,8 +28,6 @@ export const DEMO: Timings = {
   functionTimeoutMs: 2_000,
   visibilityTimeoutMs: 12_000, // what a killed worker's message waits: the demo's longest wait
   batchSize: 5,
-  eventSourceConcurrency: 2,
-  reservedConcurrency: 2,
   maxReceiveCount: 5,
   outageMs: 2_000,
 };
@@ -40,25 +40,18 @@ export const CRASH_MATRIX: Timings = {
   functionTimeoutMs: 5_000,
   visibilityTimeoutMs: 30_000, // what the message of a killed worker waits when nobody helps
   batchSize: 1, // a process has one message, so that a point's process is known
-  eventSourceConcurrency: 2, // two deliveries overlap
-  reservedConcurrency: 2,
   maxReceiveCount: 8,
   outageMs: 3_000,
 };
 
 /** For a crash of another function than the worker. */
 export const CRASH_AROUND: Timings = {
-  ...LAPTOP,
+  ...CRASH_MATRIX,
   stripeTimeoutMs: 300,
   callTimeoutMs: 550,
   deadlineReserveMs: 150,
   functionTimeoutMs: 3_000,
   visibilityTimeoutMs: 18_000, // what the message of a killed function waits
-  batchSize: 1,
-  eventSourceConcurrency: 2,
-  reservedConcurrency: 2,
-  maxReceiveCount: 8,
-  outageMs: 3_000,
 };
 
 export const SOAK: Timings = {

@@ -2,28 +2,18 @@
 import { ChangeMessageVisibilityCommand, MessageNotInflight } from "@aws-sdk/client-sqs";
 
 import { openHarness, payment } from "../harness/harness.ts";
-import type { Harness } from "../harness/harness.ts";
 import type { Sent } from "../harness/verdict.ts";
 import { until } from "../harness/wait.ts";
 import { CRASH_MATRIX } from "../timings.ts";
 
-export type RowHarness = Omit<Harness, "send"> & {
-  /** Sends a payment's message, always the same one for an id. */
-  send: (id: string) => Promise<void>;
-  /** Delivers the message once more, as SQS may at any time, even after a delete. */
-  deliverAgain: (id: string, delivery: { receiptHandle: string }) => Promise<void>;
-  /** Leaves two processes that have each handled a message; false when they never ran at once. */
-  warmUp: () => Promise<boolean>;
-  /** Waits until no message is left; one that stays is seen in the verdict. */
-  drained: () => Promise<void>;
-};
+export type RowHarness = Awaited<ReturnType<typeof openRowHarness>>;
 
 const WARM_UP_MS = 15_000;
 // Every wait of a row, one after the other: visibility timeout, lease, visibility timeout.
 const DRAINED_MS = 90_000;
 
 /** `keyWindowMs`: how long the worker trusts Stripe to know its key. */
-export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Promise<RowHarness> {
+export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs) {
   const harness = await openHarness({ ...CRASH_MATRIX, keyWindowMs });
   const { stack, sqs, deliveries } = harness;
   const messages = new Map<string, Sent>();
@@ -35,14 +25,17 @@ export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Pr
     messages.set(id, message);
     return message;
   };
-  const send = async (id: string): Promise<void> => {
-    await harness.send(messageOf(id));
-  };
+  const send = (id: string): Promise<void> => harness.send(messageOf(id));
 
   return {
     ...harness,
+    /** Sends a payment's message, always the same one for an id. */
     send,
-    async deliverAgain(id, { receiptHandle }) {
+    /** Delivers the message once more, as SQS may at any time, even after a delete. */
+    deliverAgain: async (
+      id: string,
+      { receiptHandle }: { receiptHandle: string },
+    ): Promise<void> => {
       const QueueUrl = stack.queues.queueUrl;
       const { body } = messageOf(id);
       const there = await stack.queue.messages(QueueUrl);
@@ -53,7 +46,8 @@ export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Pr
         if (!(error instanceof MessageNotInflight)) throw error;
       });
     },
-    async warmUp() {
+    /** Leaves two processes that have each handled a message; false when they never ran at once. */
+    warmUp: async (): Promise<boolean> => {
       const giveUpAfter = warmUps + 10;
       while (warmUps < giveUpAfter) {
         const ids = [`warm-up-${(warmUps += 1)}`, `warm-up-${(warmUps += 1)}`];
@@ -64,6 +58,7 @@ export async function openRowHarness(keyWindowMs = CRASH_MATRIX.keyWindowMs): Pr
       }
       return false;
     },
+    /** Waits until no message is left; one that stays is seen in the verdict. */
     drained: () => stack.drained(DRAINED_MS).catch(() => {}),
   };
 }

@@ -20,6 +20,13 @@ export type Request =
     }
   | { to: "bus"; operation: "PutEvents" };
 
+/** The finalizer's. */
+export const ADVANCE: Request = {
+  to: "table",
+  operation: "UpdateItem",
+  sets: "revision = if_not_exists",
+};
+
 export type Moment = {
   request: Request;
   /** Before it is applied, or after that and before the reply. */

@@ -15,30 +15,14 @@ export type Delivery = {
   over: boolean;
 };
 
-export type Deliveries = {
-  /** Oldest first. */
-  of: (messageId: string) => readonly Delivery[];
-  /** Whether a delivery acknowledged it, and the delete is over. */
-  isDone: (messageId: string) => boolean;
-  /** Whether two deliveries of one SQS message were in progress at the same time. */
-  overlapped: (messageId: string) => boolean;
-  /** Calls `run` before the event reaches the process of delivery `index`. */
-  onStart: (messageId: string, index: number, run: () => void) => void;
-  count: () => number;
-  /** Invocations that ended with the SIGKILL of their process. */
-  kills: () => number;
-  /** Processes that have an event. */
-  busy: () => number[];
-  /** Whether the poller has slowed down, after a failed invocation and until one succeeds. */
-  isSlow: () => boolean;
-};
+export type Deliveries = ReturnType<typeof followDeliveries>;
 
 /** The deliveries to one function. `idOf` reads a body's message id. */
 export function followDeliveries(
   feed: Feed<StackEvent>,
   functionName: string,
   idOf: (body: string) => string,
-): Deliveries {
+) {
   const byMessage = new Map<string, Delivery[]>();
   const byRequest = new Map<string, Delivery[]>();
   const overlapping = new Set<string>();
@@ -51,14 +35,8 @@ export function followDeliveries(
     const deliveries = messages.map(({ messageId: sqsId, receiptHandle, body }) => {
       const id = idOf(body);
       const earlier = byMessage.get(id) ?? [];
-      const delivery: Delivery = {
-        sqsId,
-        receiptHandle,
-        pid,
-        answered: false,
-        acknowledged: false,
-        over: false,
-      };
+      const state = { answered: false, acknowledged: false, over: false };
+      const delivery: Delivery = { sqsId, receiptHandle, pid, ...state };
       if (earlier.some((other) => other.sqsId === sqsId && !other.answered)) overlapping.add(id);
       byMessage.set(id, [...earlier, delivery]);
       for (const { messageId, index, run } of starts) {
@@ -112,17 +90,25 @@ export function followDeliveries(
   );
 
   return {
-    of: (messageId) => byMessage.get(messageId) ?? [],
-    isDone: (messageId) =>
+    /** Oldest first. */
+    of: (messageId: string): readonly Delivery[] => byMessage.get(messageId) ?? [],
+    /** Whether a delivery acknowledged it, and the delete is over. */
+    isDone: (messageId: string): boolean =>
       (byMessage.get(messageId) ?? []).some(({ acknowledged, over }) => acknowledged && over),
-    overlapped: (messageId) => overlapping.has(messageId),
-    onStart: (messageId, index, run) => void starts.push({ messageId, index, run }),
+    /** Whether two deliveries of one SQS message were in progress at the same time. */
+    overlapped: (messageId: string) => overlapping.has(messageId),
+    /** Calls `run` before the event reaches the process of delivery `index`. */
+    onStart: (messageId: string, index: number, run: () => void) =>
+      void starts.push({ messageId, index, run }),
     count: () => count,
+    /** Invocations that ended with the SIGKILL of their process. */
     kills: () => kills,
+    /** Processes that have an event. */
     busy: () =>
       [...byRequest.values()].flatMap((deliveries) =>
         deliveries.filter(({ answered }) => !answered).map(({ pid }) => pid),
       ),
+    /** Whether the poller has slowed down, after a failed invocation and until one succeeds. */
     isSlow: () => isSlow,
   };
 }

@@ -15,17 +15,14 @@ import { paymentWorker } from "../../local/payment-worker.ts";
 import { openShop } from "../../local/shop.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
-import type { Stack } from "../../local/stack.ts";
 import { messageBody } from "../../scripts/message-body.ts";
 import type { Operation, Shape } from "../../scripts/message-body.ts";
 import { workerSettings } from "../timings.ts";
 import { payOverHttp } from "./client.ts";
-import type { Answer } from "./client.ts";
 import { followDeliveries } from "./deliveries.ts";
-import type { Deliveries } from "./deliveries.ts";
 import { collectEvidence } from "./evidence.ts";
 import { reachVerdict } from "./verdict.ts";
-import type { Sent, Verdict } from "./verdict.ts";
+import type { Sent } from "./verdict.ts";
 
 /** Something that goes wrong, on purpose. */
 export type PlannedFault = {
@@ -36,32 +33,10 @@ export type PlannedFault = {
   happened: () => number;
 };
 
-export type Harness = {
-  stack: Stack;
-  sqs: SQSClient;
-  deliveries: Deliveries;
-  /** How many messages were sent, repeats too. */
-  sent: () => number;
-  /** Sends this very body; returns SQS's id of the message. */
-  send: (message: Sent) => Promise<string>;
-  /** Pays by the payment API, as a client that gives up on an answer after `timeoutMs`. */
-  order: (id: string, changes?: Partial<Operation>, timeoutMs?: number) => Promise<Answer>;
-  functionNamed: (name: string) => HostedFunction;
-  /** How many environments of a function were killed with an event. */
-  killsOf: (name: string) => number;
-  /** An operator's redrive of a whole dead-letter queue; returns how many messages were moved. */
-  redrive: (queue?: string) => Promise<number>;
-  /** Moves the clocks of Stripe and of the table, and not the worker's. */
-  advanceServers: (ms: number) => void;
-  /** Stop the worker first, or see that it is idle. */
-  verdict: () => Promise<Verdict>;
-};
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** `scope`: the worker alone, or every function. */
-export async function openHarness(
-  timings: Timings,
-  scope: "worker" | "everything" = "worker",
-): Promise<Harness> {
+export async function openHarness(timings: Timings, scope: "worker" | "everything" = "worker") {
   let aheadMs = 0;
   const settings = workerSettings(timings);
   const stack = await startStack({
@@ -108,16 +83,16 @@ export async function openHarness(
       stack.worker.name,
       (body) => bodies.get(body)?.id ?? body,
     ),
+    /** How many messages were sent, repeats too. */
     sent: () => sent,
-    async send(message) {
+    /** Sends this very body. */
+    send: async (message: Sent): Promise<void> => {
       bodies.set(message.body, message);
       sent += 1;
-      const { MessageId = "" } = await sqs.send(
-        new SendMessageCommand({ QueueUrl, MessageBody: message.body }),
-      );
-      return MessageId;
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: message.body }));
     },
-    async order(id, changes = {}, timeoutMs = 5_000) {
+    /** Pays by the payment API, as a client that gives up on an answer after `timeoutMs`. */
+    order: async (id: string, changes: Partial<Operation> = {}, timeoutMs = 5_000) => {
       sent += 1;
       const { id: _, sentAt: __, ...asked } = operationOf(id, changes);
       const url = functionNamed("payment-api").url ?? "";
@@ -126,8 +101,10 @@ export async function openHarness(
       return answer;
     },
     functionNamed,
-    killsOf: (name) => kills.get(name) ?? 0,
-    async redrive(queue = "payments") {
+    /** How many environments of a function were killed with an event. */
+    killsOf: (name: string): number => kills.get(name) ?? 0,
+    /** An operator's redrive of a whole dead-letter queue; returns how many messages were moved. */
+    redrive: async (queue = "payments"): Promise<number> => {
       const SourceArn = `arn:aws:sqs:us-east-1:000000000000:${queue}-dlq`;
       await sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
       for (;;) {
@@ -138,7 +115,9 @@ export async function openHarness(
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    advanceServers: (ms) => void (aheadMs += ms),
+    /** Moves the clocks of Stripe and of the table, and not the worker's. */
+    advanceServers: (ms: number) => void (aheadMs += ms),
+    /** Stop the worker first, or see that it is idle. */
     verdict: async () => reachVerdict(await readEvidence([...bodies.values()])),
   };
 }

@@ -30,14 +30,7 @@ export type Machine = {
   idle: number;
 };
 
-export type Meter = {
-  /** Notes that a payment is sent now. */
-  sent: (id: string) => void;
-  /** Payments that have an outcome. */
-  outcomes: () => number;
-  /** Begins to measure; what is returned ends it. */
-  start: () => () => Measured;
-};
+export type Meter = ReturnType<typeof createMeter>;
 
 /**
  * @param latencyOf how long Stripe took for a payment's charge, ms; 0 for one that was not charged now
@@ -48,7 +41,7 @@ export function createMeter(
   slots: number,
   latencyOf: (id: string) => number,
   onOutcome: (id: string) => void,
-): Meter {
+) {
   const sentAt = new Map<string, number>();
   const running = new Map<string, readonly string[]>();
   let outcomes = 0;
@@ -85,9 +78,12 @@ export function createMeter(
   );
 
   return {
-    sent: (id) => void sentAt.set(id, performance.now()),
+    /** Notes that a payment is sent now. */
+    sent: (id: string) => void sentAt.set(id, performance.now()),
+    /** Payments that have an outcome. */
     outcomes: () => outcomes,
-    start() {
+    /** Begins to measure; what is returned ends it. */
+    start: (): (() => Measured) => {
       const startedAt = performance.now();
       const machine = watchMachine();
       [messages, batches, waitedMs, durations] = [0, 0, 0, []];

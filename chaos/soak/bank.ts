@@ -6,14 +6,10 @@ import type { Chance } from "./chance.ts";
 const BOUNCES = 0.25;
 const LONGEST_MS = 4_000;
 
-export type Bank = {
-  /** Decides about every debit that is still open. */
-  decideAll: () => void;
-  ended: Promise<void>;
-};
+export type Bank = ReturnType<typeof startBank>;
 
 /** Decides until `signal` aborts. */
-export function startBank({ stripe }: Stack, chance: Chance, signal: AbortSignal): Bank {
+export function startBank({ stripe }: Stack, chance: Chance, signal: AbortSignal) {
   const dueAt = new Map<string, number>();
 
   function decide(isDue: (id: string) => boolean): void {
@@ -34,5 +30,6 @@ export function startBank({ stripe }: Stack, chance: Chance, signal: AbortSignal
     while (await pause(200, signal)) decide(isDue);
   }
 
+  /** `decideAll` decides about every debit that is still open. */
   return { decideAll: () => decide(() => true), ended: run() };
 }

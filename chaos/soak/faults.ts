@@ -15,50 +15,46 @@ const THROTTLED = {
 
 /** With the share of requests that each hits. Delays in ms: the worker waits 600 for a call. */
 const TABLE_FAULTS = [
-  ["table: request lost", 0.004, { kind: "dropBefore" }],
-  ["table: reply lost", 0.008, { kind: "dropAfter" }],
-  ["table: applied late", 0.004, { kind: "delayBefore", ms: 1_000 }],
-  ["table: answered late", 0.004, { kind: "delayAfter", ms: 400 }],
-  ["table: throttled", 0.004, THROTTLED],
+  ["request lost", 0.004, { kind: "dropBefore" }],
+  ["reply lost", 0.008, { kind: "dropAfter" }],
+  ["applied late", 0.004, { kind: "delayBefore", ms: 1_000 }],
+  ["answered late", 0.004, { kind: "delayAfter", ms: 400 }],
+  ["throttled", 0.004, THROTTLED],
 ] as const;
 
 const STRIPE_FAULTS: readonly (readonly [string, number, StripeFault])[] = [
-  ["Stripe: request lost", 0.004, { kind: "dropBefore" }],
-  ["Stripe: reply lost", 0.008, { kind: "dropAfter" }],
-  ["Stripe: arrives late", 0.004, { kind: "delayArrival", ms: 1_500 }],
-  ["Stripe: charged late", 0.004, { kind: "delayBefore", ms: 1_500 }],
-  ["Stripe: answered late", 0.004, { kind: "delayAfter", ms: 1_500 }],
-  ["Stripe: slow body", 0.004, { kind: "slowBody", ms: 900 }],
-  ["Stripe: 429", 0.004, { kind: "refuse", error: "rate_limit" }],
-  ["Stripe: 409, lock timeout", 0.004, { kind: "refuse", error: "lock_timeout" }],
-  ["Stripe: 500, not stored", 0.004, { kind: "refuse", error: "server_error" }],
-  ["Stripe: 401", 0.001, { kind: "refuse", error: "unauthorized" }],
-  ["Stripe: stored 500", 0.002, { kind: "storedError" }],
-  ["Stripe: charged, stored 500", 0.002, { kind: "storedErrorAfterCharge" }],
+  ["request lost", 0.004, { kind: "dropBefore" }],
+  ["reply lost", 0.008, { kind: "dropAfter" }],
+  ["arrives late", 0.004, { kind: "delayArrival", ms: 1_500 }],
+  ["charged late", 0.004, { kind: "delayBefore", ms: 1_500 }],
+  ["answered late", 0.004, { kind: "delayAfter", ms: 1_500 }],
+  ["slow body", 0.004, { kind: "slowBody", ms: 900 }],
+  ["429", 0.004, { kind: "refuse", error: "rate_limit" }],
+  ["409, lock timeout", 0.004, { kind: "refuse", error: "lock_timeout" }],
+  ["500, not stored", 0.004, { kind: "refuse", error: "server_error" }],
+  ["401", 0.001, { kind: "refuse", error: "unauthorized" }],
+  ["stored 500", 0.002, { kind: "storedError" }],
+  ["charged, stored 500", 0.002, { kind: "storedErrorAfterCharge" }],
 ];
 
 const QUEUE_FAULTS = [
-  ["queue: request lost", 0.004, { kind: "dropBefore" }],
-  ["queue: reply lost", 0.004, { kind: "dropAfter" }],
+  ["request lost", 0.004, { kind: "dropBefore" }],
+  ["reply lost", 0.004, { kind: "dropAfter" }],
 ] as const;
 
 const BUS_FAULTS = [
-  ["bus: request lost", 0.01, { kind: "dropBefore" }],
-  ["bus: reply lost", 0.01, { kind: "dropAfter" }],
+  ["request lost", 0.01, { kind: "dropBefore" }],
+  ["reply lost", 0.01, { kind: "dropAfter" }],
 ] as const;
 
 /** Stripe's events come at least once, in no order, and an outsider sends some too. */
 const WEBHOOK_FAULTS = [
-  ["event: sent twice", 0.05, { kind: "duplicate" }],
-  ["event: a second one of the same change", 0.03, { kind: "secondEvent" }],
-  ["event: late", 0.05, { kind: "delayArrival", ms: 2_000 }],
-  ["event: forged", 0.03, { kind: "forged" }],
-  ["event: stale", 0.02, { kind: "stale", ms: 301_000 }],
+  ["sent twice", 0.05, { kind: "duplicate" }],
+  ["a second one of the same change", 0.03, { kind: "secondEvent" }],
+  ["late", 0.05, { kind: "delayArrival", ms: 2_000 }],
+  ["forged", 0.03, { kind: "forged" }],
+  ["stale", 0.02, { kind: "stale", ms: 301_000 }],
 ] as const;
-
-function planned(what: string, { happened }: ArmedFault): PlannedFault {
-  return { what, happened };
-}
 
 /** Arms the faults that hit single requests. */
 export function armSingleFaults(
@@ -66,20 +62,21 @@ export function armSingleFaults(
   chance: Chance,
 ): PlannedFault[] {
   const some = (share: number) => ({ times: Infinity, where: () => chance.happens(share) });
+  const arm = <F>(
+    where: string,
+    faults: { add: (match: { times: number; where: () => boolean }, fault: F) => ArmedFault },
+    all: readonly (readonly [what: string, share: number, F])[],
+  ) =>
+    all.map(([what, share, fault]): PlannedFault => {
+      const { happened } = faults.add(some(share), fault);
+      return { what: `${where}: ${what}`, happened };
+    });
   return [
-    ...TABLE_FAULTS.map(([what, share, fault]) =>
-      planned(what, table.faults.add(some(share), fault)),
-    ),
-    ...STRIPE_FAULTS.map(([what, share, fault]) =>
-      planned(what, stripe.faults.add(some(share), fault)),
-    ),
-    ...QUEUE_FAULTS.map(([what, share, fault]) =>
-      planned(what, queue.faults.add(some(share), fault)),
-    ),
-    ...BUS_FAULTS.map(([what, share, fault]) => planned(what, bus.faults.add(some(share), fault))),
-    ...WEBHOOK_FAULTS.map(([what, share, fault]) =>
-      planned(what, stripe.webhooks.faults.add(some(share), fault)),
-    ),
+    ...arm("table", table.faults, TABLE_FAULTS),
+    ...arm("Stripe", stripe.faults, STRIPE_FAULTS),
+    ...arm("queue", queue.faults, QUEUE_FAULTS),
+    ...arm("bus", bus.faults, BUS_FAULTS),
+    ...arm("event", stripe.webhooks.faults, WEBHOOK_FAULTS),
   ];
 }
 

@@ -1,5 +1,5 @@
 // Kills functions during a soak at a request of theirs, and kills or freezes workers at any moment.
-import { atNextRequest } from "../harness/at-request.ts";
+import { ADVANCE, atNextRequest } from "../harness/at-request.ts";
 import type { Request } from "../harness/at-request.ts";
 import type { Harness } from "../harness/harness.ts";
 import { freeze, kill, thaw } from "../harness/process.ts";
@@ -22,7 +22,7 @@ const TARGETS: readonly [Target, ...Target[]] = [
   CREATE,
   ["outcome-publisher", { to: "bus", operation: "PutEvents" }],
   ["payment-finalizer", { to: "stripe", method: "GET" }],
-  ["payment-finalizer", { to: "table", operation: "UpdateItem", sets: "revision = if_not_exists" }],
+  ["payment-finalizer", ADVANCE],
   ["order-fulfillment", { to: "table", operation: "TransactWriteItems" }],
   ["stripe-webhook", { to: "queue", operation: "SendMessage", queue: "stripe-events" }],
 ];
