@@ -1,5 +1,5 @@
 // What another app may bring along or change, and what it gets to see.
-import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
@@ -9,11 +9,22 @@ import * as logs from "aws-cdk-lib/aws-logs";
 import { expect, test } from "vitest";
 
 import { encryptionKey } from "../../infra/encryption-key.ts";
+import { lambdaFunction } from "../../infra/lambda-function.ts";
+import { QueueConsumer } from "../../infra/queue-consumer.ts";
 import { RecordsTable } from "../../infra/records-table.ts";
+import { TIMINGS } from "../support/timings.ts";
 import { newApp, paymentWorker, propertiesOf, statementsOf, templateOf } from "./synth.ts";
 
 const { DESTROY } = RemovalPolicy;
-const STRING = dynamodb.AttributeType.STRING;
+const { NUMBER, STRING } = dynamodb.AttributeType;
+const FUNCTION = {
+  bundle: "payment-worker",
+  title: "function",
+  description: "Works",
+  environment: {},
+  statements: [],
+  removalPolicy: DESTROY,
+};
 
 test("a worker on another's table makes none, claims in that one and may use its key", () => {
   const app = newApp();
@@ -46,38 +57,35 @@ test("a worker on another's table makes none, claims in that one and may use its
   });
 });
 
-const shaped = (props: Partial<dynamodb.TableProps>) => (stack: Stack) =>
-  new dynamodb.Table(stack, "Table", {
-    partitionKey: { name: "messageId", type: STRING },
-    timeToLiveAttribute: "expiresAt",
-    ...props,
-  });
+const KEY = { name: "messageId", type: STRING };
+const TTL = { timeToLiveAttribute: "expiresAt" };
+const { Table, TableV2 } = dynamodb;
 
-test.each([
+test.each<[string, (stack: Stack) => object, string]>([
   [
     "with another key",
-    shaped({ partitionKey: { name: "id", type: STRING } }),
+    (stack) => new Table(stack, "Table", { ...TTL, partitionKey: { ...KEY, name: "id" } }),
     'string "messageId"',
   ],
   [
     "with a number as its key",
-    shaped({ partitionKey: { name: "messageId", type: dynamodb.AttributeType.NUMBER } }),
+    (stack) => new Table(stack, "Table", { ...TTL, partitionKey: { ...KEY, type: NUMBER } }),
     'string "messageId"',
   ],
-  ["with a sort key", shaped({ sortKey: { name: "at", type: STRING } }), "no sort key"],
+  [
+    "with a sort key",
+    (stack) =>
+      new Table(stack, "Table", { ...TTL, partitionKey: KEY, sortKey: { ...KEY, name: "at" } }),
+    "no sort key",
+  ],
   [
     "that keeps records forever",
-    (stack: Stack) =>
-      new dynamodb.Table(stack, "Table", { partitionKey: { name: "messageId", type: STRING } }),
+    (stack) => new Table(stack, "Table", { partitionKey: KEY }),
     'timeToLiveAttribute to "expiresAt"',
   ],
   [
     "that may get replicas",
-    (stack: Stack) =>
-      new dynamodb.TableV2(stack, "Table", {
-        partitionKey: { name: "messageId", type: STRING },
-        timeToLiveAttribute: "expiresAt",
-      }),
+    (stack) => new TableV2(stack, "Table", { ...TTL, partitionKey: KEY }),
     "one region only",
   ],
 ])("a table %s stops synthesis", (_name, table, sentence) => {
@@ -223,4 +231,26 @@ test("role, event source and dashboard are within reach", () => {
   expect(stack.resolve(dashboard.dashboardName)).toMatchObject({
     Ref: expect.stringMatching(/^PaymentWorkerDashboard/),
   });
+});
+
+// The rules themselves: test/lib/timing/rules.test.ts
+test("timings that break a rule stop synthesis of a worker, and of any queue consumer, and say so", () => {
+  const stack = new Stack(newApp(), "Stack");
+  const broken = { visibilityTimeoutMs: 359_000 };
+  const consumer = { ...FUNCTION, messages: "Events", reserveConcurrency: false };
+
+  expect(() => paymentWorker(stack, { timings: broken })).toThrow(
+    /^Stack\/PaymentWorker breaks 1 rule.*\n- visibility-aws: .*359 s.*360 s.*change visibilityTimeoutMs/,
+  );
+  expect(
+    () => new QueueConsumer(stack, "Events", { ...consumer, timings: { ...TIMINGS, ...broken } }),
+  ).toThrow(/^Stack\/Events breaks 1 rule.*\n- visibility-aws: /);
+});
+
+test("a function that was not built stops synthesis", () => {
+  const missing = { ...FUNCTION, bundle: "no-such-function", timeout: Duration.seconds(30) };
+
+  expect(() => lambdaFunction(new Stack(newApp(), "Stack"), missing)).toThrow(
+    /dist\/no-such-function holds no index\.js: run `npm run build` before synthesis\.$/,
+  );
 });

@@ -66,6 +66,9 @@ test("dev deploys into a new account and is gone when it is destroyed", () => {
   expect(stack.terminationProtection).toBe(false);
   expect(JSON.stringify(template.toJSON())).not.toContain("Retain");
   expect(propertiesOf(template, "AWS::KMS::Key")).toStrictEqual([]);
+  expect(propertiesOf(template, "AWS::DynamoDB::Table")).toMatchObject([
+    { DeletionProtectionEnabled: false },
+  ]);
   expect(propertiesOf(template, "AWS::Lambda::Function")[0]).not.toHaveProperty(
     "ReservedConcurrentExecutions",
   );
