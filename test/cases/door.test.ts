@@ -3,24 +3,18 @@
 
 import { randomUUID } from "node:crypto";
 
-import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { expect, test } from "vitest";
 
-import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
+import { createSqs } from "../../lib/aws/clients.ts";
 import { recordReader } from "../../lib/aws/read-record.ts";
 import { recordsTable } from "../../lib/aws/records-table.ts";
 import { messageSender } from "../../lib/aws/send-message.ts";
 import { createApiHandler } from "../../lib/lambda/api-handler.ts";
 import type { LogLine } from "../../lib/lambda/emf.ts";
-import { START, startWorker } from "../support/worker.ts";
+import { payment, START, startWorker } from "../support/worker.ts";
 
-const PAYMENT = {
-  amount: 1200,
-  currency: "eur",
-  customer: "cus_ada",
-  paymentMethod: "pm_card_visa",
-};
+const { id: _id, createdAt: _createdAt, ...PAYMENT } = payment();
 const KEY = { "idempotency-key": "order-1001", "content-type": "application/json" };
 
 type Answer = { status: number; headers: Record<string, unknown>; body: Record<string, unknown> };
@@ -28,12 +22,7 @@ type Answer = { status: number; headers: Record<string, unknown>; body: Record<s
 /** A worker, and the API on the same table and queue. */
 async function prepare() {
   const worker = await startWorker();
-  const { table, queue, queueUrl, timings, clock, client } = worker;
-  const aws = {
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    callTimeoutMs: timings.callTimeoutMs,
-  };
-  const dynamoDb = createDynamoDb({ ...aws, endpoint: table.url });
+  const { queue, queueUrl, timings, clock, aws, documents: dynamoDb } = worker;
   const records = recordsTable(dynamoDb, "records");
   const lines: LogLine[] = [];
   const handle = createApiHandler({
@@ -80,12 +69,7 @@ async function prepare() {
     get: (id: string, caller?: string) =>
       call("GET", `/payments/${encodeURIComponent(id)}`, {}, undefined, caller),
     /** How many messages wait in the queue. */
-    waiting: async () => {
-      const { Attributes = {} } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
-      );
-      return Number(Attributes["ApproximateNumberOfMessages"]);
-    },
+    waiting: async () => (await queue.depth(queueUrl)).visible,
   };
 }
 
@@ -114,12 +98,7 @@ test("a payment is accepted, made by the worker, and its status reported", async
 test("a repeat gets the same, says so, and sends the message again until there is an outcome", async () => {
   const { post, waiting, receive, stripe, table } = await prepare();
   const first = await post();
-  const again = await post({
-    paymentMethod: "pm_card_visa",
-    customer: "cus_ada",
-    currency: "eur",
-    amount: 1200,
-  });
+  const again = await post(Object.fromEntries(Object.entries(PAYMENT).toReversed()));
   expect(again.body).toEqual(first.body);
   expect(again.headers).toEqual({ ...first.headers, "idempotent-replayed": "true" });
   expect(await waiting()).toBe(2);
@@ -134,9 +113,7 @@ test("a repeat gets the same, says so, and sends the message again until there i
 
 test("a crash between the record and the message costs nothing: the client's retry sends it", async () => {
   const { post, waiting, receive, queue, stripe } = await prepare();
-  for (let attempt = 0; attempt < 3; attempt++) {
-    queue.faults.add({ operation: "SendMessage" }, { kind: "dropBefore" });
-  }
+  queue.faults.add({ operation: "SendMessage", times: 3 }, { kind: "dropBefore" });
   const failed = await post();
   expect(failed).toMatchObject({
     status: 503,
@@ -166,12 +143,7 @@ test("the message of a later retry travels with the time of the first acceptance
 test("the key with another payment is a 422 at the door, and never sent", async () => {
   const { post, waiting } = await prepare();
   await post();
-  for (const change of [
-    { amount: 1300 },
-    { currency: "usd" },
-    { customer: "cus_bob" },
-    { metadata: { a: "b" } },
-  ]) {
+  for (const change of [{ amount: 1300 }, { customer: "cus_bob" }, { metadata: { a: "b" } }]) {
     expect(await post({ ...PAYMENT, ...change })).toMatchObject({
       status: 422,
       body: { type: "urn:payment-worker:problem:key-reused" },
@@ -215,7 +187,7 @@ test("two callers with one key are two payments, and neither sees the other's", 
 
 test("no payment is accepted while the table is away", async () => {
   const { post, get, table, waiting, lines } = await prepare();
-  for (let attempt = 0; attempt < 6; attempt++) table.faults.add({}, { kind: "dropBefore" });
+  table.faults.add({ times: 6 }, { kind: "dropBefore" });
   expect((await post()).status).toBe(503);
   expect((await get("order-1001")).status).toBe(503);
   expect(await waiting()).toBe(0);

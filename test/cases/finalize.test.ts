@@ -1,10 +1,9 @@
 // What became of a payment: Stripe's events reach the finalizer late, early, doubled, out of order and
 // from others, and the record only moves forward.
 
-import type { SQSEvent } from "aws-lambda";
 import { expect, onTestFinished, test } from "vitest";
 
-import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
+import { createSqs } from "../../lib/aws/clients.ts";
 import { recordedOutcomes } from "../../lib/aws/recorded-outcomes.ts";
 import type { LogLine } from "../../lib/lambda/emf.ts";
 import { createFinalizerHandler } from "../../lib/lambda/finalizer-handler.ts";
@@ -12,24 +11,20 @@ import type { OutcomeEvent } from "../../lib/outcomes/event.ts";
 import type { PaymentNotice } from "../../lib/outcomes/notice.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { stripePayments } from "../../lib/stripe/payments.ts";
+import { CONTEXT, sqsEvent } from "../support/sqs-event.ts";
 import { startWorker, payment } from "../support/worker.ts";
 
 /** A worker, and a finalizer on the same table and Stripe. */
 async function prepare() {
   const worker = await startWorker();
-  const { stripe, table, queue, queueUrl, timings, clock } = worker;
+  const { stripe, documents, queue, queueUrl, timings, clock, aws } = worker;
   const events: object[] = [];
   onTestFinished(stripe.onEvent(({ event }) => void events.push(event)));
-
-  const aws = {
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    callTimeoutMs: timings.callTimeoutMs,
-  };
   const lines: LogLine[] = [];
   const notices: (OutcomeEvent | PaymentNotice)[] = [];
   const handler = createFinalizerHandler({
     payments: stripePayments(fixedKey("sk_test_local"), new URL(stripe.url)),
-    records: recordedOutcomes(createDynamoDb({ ...aws, endpoint: table.url }), "records"),
+    records: recordedOutcomes(documents, "records"),
     bus: {
       async publish(sent) {
         notices.push(...sent);
@@ -49,16 +44,11 @@ async function prepare() {
   /** Delivers these events as one batch; answers with the decisions, and with what was not acknowledged. */
   const deliver = async (...bodies: unknown[]) => {
     lines.length = 0;
-    const Records = bodies.map((body, index) => ({
-      messageId: String(index),
-      receiptHandle: "none",
+    const sent = bodies.map((body, index) => ({
+      name: String(index),
       body: typeof body === "string" ? body : JSON.stringify(body),
-      attributes: { ApproximateReceiveCount: "1" },
     }));
-    const context = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };
-    const answer = await handler({ Records } as unknown as SQSEvent, context).catch(
-      (error: Error) => error.name,
-    );
+    const answer = await handler(sqsEvent(...sent), CONTEXT).catch(({ name }: Error) => name);
     const failed = typeof answer === "string" ? answer : answer.batchItemFailures;
     // The visibility timeouts of messages that are in no queue.
     const own = lines.filter((line) => line["decision"] !== undefined);
@@ -143,14 +133,12 @@ test("events three times, in any order, and in one batch move the record once", 
 test("an event that is early comes back, and the worker's outcome stays the first", async () => {
   const { deliver, events, intentId, record, stripe, table, pay, clock, redeliver } =
     await prepare();
-  table.faults.add({ operation: "UpdateItem" }, { kind: "dropBefore" });
-  table.faults.add({ operation: "UpdateItem" }, { kind: "dropBefore" });
-  table.faults.add({ operation: "UpdateItem" }, { kind: "dropBefore" });
+  table.faults.add({ operation: "UpdateItem", times: 3 }, { kind: "dropBefore" });
   await pay(DEBIT);
   stripe.step(intentId(), "succeed");
   const early = await deliver(events.at(-1));
   expect(early.decisions).toEqual(["in_progress"]);
-  expect(early.failed).toEqual([{ itemIdentifier: "0" }]);
+  expect(early.failed).toEqual([{ itemIdentifier: "sqs-0" }]);
   clock.now += 3_600_000;
   await redeliver();
   expect(await record("order-1001")).toMatchObject({
@@ -186,19 +174,8 @@ test("a late copy of complete does not undo what has moved forward since", async
 });
 
 test("another integration's PaymentIntent, and a type of no concern, are acknowledged", async () => {
-  const { deliver, events, stripe } = await prepare();
-  const response = await fetch(`${stripe.url}/v1/payment_intents`, {
-    method: "POST",
-    headers: { authorization: "Bearer sk_test_local" },
-    body: new URLSearchParams({
-      amount: "500",
-      currency: "eur",
-      payment_method: "pm_card_visa",
-      confirm: "true",
-      off_session: "true",
-    }),
-  });
-  expect(response.status).toBe(200);
+  const { deliver, events, chargeElsewhere } = await prepare();
+  expect((await chargeElsewhere({})).status).toBe(200);
   const other = { ...(events.at(-1) as { id: string }), type: "customer.updated" };
   expect(await deliver(events.at(-1), other)).toMatchObject({
     decisions: ["foreign", "ignored"],
@@ -218,21 +195,10 @@ test("a record that is gone is reported, and not made anew", async () => {
 });
 
 test("a second PaymentIntent under a message id is a double charge, and changes nothing", async () => {
-  const { deliver, events, intentId, record, stripe, pay } = await prepare();
+  const { deliver, events, intentId, record, stripe, pay, chargeElsewhere } = await prepare();
   await pay(payment());
   const first = intentId();
-  await fetch(`${stripe.url}/v1/payment_intents`, {
-    method: "POST",
-    headers: { authorization: "Bearer sk_test_local" },
-    body: new URLSearchParams({
-      amount: "1200",
-      currency: "eur",
-      payment_method: "pm_card_visa",
-      confirm: "true",
-      off_session: "true",
-      "metadata[message_id]": "order-1001",
-    }),
-  });
+  await chargeElsewhere({ "metadata[message_id]": "order-1001" });
   const second = stripe.paymentIntents()[1]?.id;
   const { decisions, failed, lines } = await deliver(events.at(-1));
   expect(decisions).toEqual(["double_charge"]);
@@ -257,7 +223,7 @@ test("a final result that Stripe contradicts goes to the dead-letter queue", asy
   await put({ ...(await record("order-1001")), outcome: canceled });
   const { decisions, failed, lines } = await deliver(events.at(-1));
   expect(decisions).toEqual(["contradiction"]);
-  expect(failed).toEqual([{ itemIdentifier: "0" }]);
+  expect(failed).toEqual([{ itemIdentifier: "sqs-0" }]);
   expect(lines[0]).toMatchObject({ recorded: "canceled", found: "succeeded", Contradiction: 1 });
   expect(await record("order-1001")).toMatchObject({ outcome: canceled });
 });
@@ -295,7 +261,7 @@ test("an event of the other mode, and a body that is no event, go to the dead-le
   const live = { ...(events[0] as object), livemode: true };
   expect(await deliver(live, "hello")).toMatchObject({
     decisions: ["invalid", "invalid"],
-    failed: [{ itemIdentifier: "0" }, { itemIdentifier: "1" }],
+    failed: [{ itemIdentifier: "sqs-0" }, { itemIdentifier: "sqs-1" }],
   });
 });
 

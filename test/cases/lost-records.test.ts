@@ -3,42 +3,20 @@
 
 import { expect, test } from "vitest";
 
+import { babelQueue, cloudEvent, eventBridge, sns } from "../support/envelopes.ts";
 import { payment, START, startWorker } from "../support/worker.ts";
 
 const HOUR = 3_600_000;
-const SENT = "2026-11-29T11:59:00Z";
-const { id, createdAt: _, ...fields } = payment();
-
-const plain = { id, createdAt: SENT, ...fields };
-const cloudEvent = { specversion: "1.0", id, type: "t", source: "/shop", time: SENT, data: fields };
-const babelQueue = {
-  job: "payments",
-  trace_id: "trace-1",
-  data: fields,
-  meta: { id, schema_version: 1, created_at: 1_795_953_540_000 },
-  attempts: 0,
-};
-const notification = (message: object) => ({
-  Type: "Notification",
-  MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
-  Message: JSON.stringify(message),
-  Timestamp: "2026-11-29T11:59:30.000Z",
-});
-const event = (detail: object) => ({
-  id: "6a7e8feb-b491-4cf7-a9f1-bf3703467718",
-  "detail-type": "PaymentRequested",
-  time: "2026-11-29T11:59:30Z",
-  detail,
-});
+const plain = payment();
 
 const SHAPES: [shape: string, body: object][] = [
   ["plain JSON", plain],
-  ["a CloudEvent", cloudEvent],
-  ["a BabelQueue envelope", babelQueue],
-  ["an SNS notification", notification(plain)],
-  ["an EventBridge event", event(plain)],
-  ["a CloudEvent in an SNS notification", notification(cloudEvent)],
-  ["a BabelQueue envelope in an EventBridge event", event(babelQueue)],
+  ["a CloudEvent", cloudEvent("order-1001")],
+  ["a BabelQueue envelope", babelQueue("order-1001")],
+  ["an SNS notification", sns(plain, "sns-1")],
+  ["an EventBridge event", eventBridge(plain, "eb-1")],
+  ["a CloudEvent in an SNS notification", sns(cloudEvent("order-1001"), "sns-1")],
+  ["a BabelQueue envelope in an EventBridge event", eventBridge(babelQueue("order-1001"), "eb-1")],
 ];
 
 test.each(SHAPES)("%s is charged once, however late its record is lost", async (_, body) => {

@@ -2,44 +2,8 @@
 
 import { expect, test } from "vitest";
 
+import { babelQueue, cloudEvent, eventBridge, sns } from "../support/envelopes.ts";
 import { payment, startWorker } from "../support/worker.ts";
-
-/** The payment without its id and time, as it stands inside an envelope. */
-function fields(changes: Record<string, unknown> = {}) {
-  const { id: _id, createdAt: _createdAt, ...rest } = payment(changes);
-  return rest;
-}
-
-const cloudEvent = (id: unknown) => ({
-  specversion: "1.0",
-  id,
-  source: "/shop",
-  type: "com.example.payment",
-  time: "2026-11-29T11:59:00Z",
-  data: fields(),
-});
-const babelQueue = (id: unknown) => ({
-  job: "urn:babel:payments:charge",
-  trace_id: "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b",
-  data: fields(),
-  meta: { id, queue: "payments", lang: "node", schema_version: 1, created_at: 1_795_953_540_000 },
-  attempts: 0,
-});
-const sns = (message: unknown, brokerId: string) => ({
-  Type: "Notification",
-  MessageId: brokerId,
-  TopicArn: "arn:aws:sns:us-east-1:123456789012:payments",
-  Message: JSON.stringify(message),
-  Timestamp: "2026-11-29T11:59:01.000Z",
-});
-const eventBridge = (detail: unknown, brokerId: string) => ({
-  version: "0",
-  id: brokerId,
-  "detail-type": "Payment Requested",
-  source: "com.example.shop",
-  time: "2026-11-29T11:59:01Z",
-  detail,
-});
 
 const wrapped: [string, unknown, unknown][] = [
   ["SNS", sns(payment(), "sns-1"), sns(payment(), "sns-2")],

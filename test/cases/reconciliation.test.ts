@@ -3,7 +3,6 @@
 
 import { expect, onTestFinished, test } from "vitest";
 
-import { createDynamoDb } from "../../lib/aws/clients.ts";
 import { recordReader } from "../../lib/aws/read-record.ts";
 import { recordedOutcomes } from "../../lib/aws/recorded-outcomes.ts";
 import { reportBucket } from "../../lib/aws/report-bucket.ts";
@@ -26,12 +25,7 @@ const HOUR_MS = 3_600_000;
 async function prepare() {
   const [worker, objects] = await Promise.all([startWorker(), startObjects()]);
   onTestFinished(() => objects.stop());
-  const { table, stripe, timings, clock } = worker;
-  const aws = {
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    callTimeoutMs: timings.callTimeoutMs,
-  };
-  const dynamoDb = createDynamoDb({ ...aws, endpoint: table.url });
+  const { stripe, clock, aws, documents: dynamoDb } = worker;
   const keys = fixedKey("sk_test_local");
   const base = new URL(stripe.url);
   const payments = stripePayments(keys, base);
@@ -77,19 +71,7 @@ async function prepare() {
       return JSON.parse(objects.objects.get(name ?? "") ?? "{}") as Record<string, unknown>;
     },
     checkpoint: () => JSON.parse(objects.objects.get("reports/checkpoint.json") ?? "{}") as object,
-    charge: (messageId: string) =>
-      fetch(`${stripe.url}/v1/payment_intents`, {
-        method: "POST",
-        headers: { authorization: "Bearer sk_test_local" },
-        body: new URLSearchParams({
-          amount: "1200",
-          currency: "eur",
-          payment_method: "pm_card_visa",
-          confirm: "true",
-          off_session: "true",
-          "metadata[message_id]": messageId,
-        }),
-      }),
+    charge: (messageId: string) => worker.chargeElsewhere({ "metadata[message_id]": messageId }),
   };
 }
 
@@ -298,9 +280,7 @@ test.each([
   const { pay, run, lines, clock, ...servers } = await prepare();
   await pay(payment());
   clock.now = START + 3 * HOUR_MS;
-  for (let attempt = 0; attempt < 6; attempt++) {
-    servers[away].faults.add({}, { kind: "dropBefore" });
-  }
+  servers[away].faults.add({ times: 6 }, { kind: "dropBefore" });
   await expect(run()).rejects.toThrow(why);
   expect(lines).toEqual([]);
 });
@@ -309,12 +289,8 @@ test("Stripe's 429 makes it wait, longer each time, and is no finding", async ()
   const { pay, run, pauses, stripe, clock } = await prepare();
   await pay(payment());
   clock.now = START + 3 * HOUR_MS;
-  for (let attempt = 0; attempt < 3; attempt++) {
-    stripe.faults.add(
-      { path: "/v1/balance_transactions" },
-      { kind: "refuse", error: "rate_limit" },
-    );
-  }
+  const where = { path: "/v1/balance_transactions", times: 3 };
+  stripe.faults.add(where, { kind: "refuse", error: "rate_limit" });
   expect(await run()).toMatchObject({ ...CLEAN, agree: 1 });
   const long = pauses.filter((ms) => ms > 500).map((ms) => Math.round(ms / 500) / 2);
   expect(long).toEqual([1, 2, 4]);

@@ -13,6 +13,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import type { Message } from "@aws-sdk/client-sqs";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { SQSRecord } from "aws-lambda";
 import { onTestFinished } from "vitest";
 
 import { createDynamoDb, createSqs } from "../../lib/aws/clients.ts";
@@ -137,22 +138,13 @@ export async function startWorker(options: WorkerOptions = {}) {
     remainingMs: number,
     loseAcknowledgement: boolean,
   ): Promise<Invocation> => {
-    const Records = messages.map((message) => ({
-      messageId: message.MessageId ?? "",
-      receiptHandle: message.ReceiptHandle ?? "",
-      body: message.Body ?? "",
-      attributes: {
-        ApproximateReceiveCount: message.Attributes?.ApproximateReceiveCount ?? "1",
-        SentTimestamp: message.Attributes?.SentTimestamp ?? "0",
-        SenderId: "local",
-        ApproximateFirstReceiveTimestamp: "0",
-      },
+    const Records = messages.map(({ MessageId, ReceiptHandle, Body, Attributes }) => ({
+      messageId: MessageId,
+      receiptHandle: ReceiptHandle,
+      body: Body,
+      attributes: { ApproximateReceiveCount: Attributes?.ApproximateReceiveCount ?? "1" },
       messageAttributes: {},
-      md5OfBody: message.MD5OfBody ?? "",
-      eventSource: "aws:sqs",
-      eventSourceARN: "arn:aws:sqs:us-east-1:000000000000:payments",
-      awsRegion: "us-east-1",
-    }));
+    })) as unknown as SQSRecord[];
     const awsRequestId = `request-${(invocations += 1)}`;
     const invocationStart = clock.now;
     const context = {
@@ -170,18 +162,11 @@ export async function startWorker(options: WorkerOptions = {}) {
     const failed: string[] = [];
     const acknowledged: string[] = [];
     for (const message of messages) {
-      const body = message.Body ?? "";
-      if (itemIdentifiers.includes(message.MessageId ?? "")) {
-        failed.push(body);
-        unacknowledged.set(message.MessageId ?? "", message);
-      } else if (loseAcknowledgement) {
-        acknowledged.push(body);
-        unacknowledged.set(message.MessageId ?? "", message);
-      } else {
-        acknowledged.push(body);
-        const { ReceiptHandle } = message;
-        await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
-      }
+      const { MessageId = "", ReceiptHandle, Body = "" } = message;
+      const isFailed = itemIdentifiers.includes(MessageId);
+      (isFailed ? failed : acknowledged).push(Body);
+      if (isFailed || loseAcknowledgement) unacknowledged.set(MessageId, message);
+      else await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
     }
     const ended = {
       failed,
@@ -221,6 +206,9 @@ export async function startWorker(options: WorkerOptions = {}) {
     dlqUrl,
     dlqArn,
     client,
+    /** For other functions on the same servers. */
+    aws,
+    documents,
     timings,
     send,
     receive,
@@ -236,6 +224,20 @@ export async function startWorker(options: WorkerOptions = {}) {
     put: async (Item: Record<string, unknown>): Promise<void> => {
       await documents.send(new PutCommand({ TableName: "records", Item }));
     },
+    /** A charge that somebody else makes at Stripe, with these fields. */
+    chargeElsewhere: (fields: Record<string, string>) =>
+      fetch(`${stripe.url}/v1/payment_intents`, {
+        method: "POST",
+        headers: { authorization: "Bearer sk_test_local" },
+        body: new URLSearchParams({
+          amount: "1200",
+          currency: "eur",
+          payment_method: "pm_card_visa",
+          confirm: "true",
+          off_session: "true",
+          ...fields,
+        }),
+      }),
     /** Damages a record, or makes it one of an earlier version. */
     removeAttributes: async (messageId: string, ...names: string[]): Promise<void> => {
       const update = new UpdateCommand({
