@@ -47,45 +47,23 @@ const DEBIT = { ...PAID, result: "processing" } as const;
 const { outcome: _, ...AUTHORIZED } = intent({ status: "requires_capture" });
 const found = (kind: string) => ({ agree: 0, kinds: [kind] });
 
+const paidAt = (firstClaimedAt: number) => claim({ outcome: PAID, firstClaimedAt });
+const PAID_CLAIM = claim({ outcome: PAID });
+const LIVE = claim({ leaseExpiresAt: NOW + 1 });
+const AGREE = { agree: 1, kinds: [] };
+const NOTHING = { agree: 0, kinds: [] };
+
 test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
-  ["paid and recorded", [claim({ outcome: PAID }), intent()], { agree: 1, kinds: [] }],
-  [
-    "paid and recorded as the period began",
-    [claim({ outcome: PAID, firstClaimedAt: PERIOD.since }), intent()],
-    { agree: 1, kinds: [] },
-  ],
-  [
-    "paid and recorded as the period ended",
-    [claim({ outcome: PAID, firstClaimedAt: PERIOD.until }), intent()],
-    { agree: 1, kinds: [] },
-  ],
-  [
-    "paid and recorded before the period",
-    [claim({ outcome: PAID, firstClaimedAt: before }), intent({ created: before })],
-    { agree: 0, kinds: [] },
-  ],
-  [
-    "paid and recorded after the period",
-    [claim({ outcome: PAID, firstClaimedAt: PERIOD.until + 1 }), intent()],
-    { agree: 0, kinds: [] },
-  ],
-  [
-    "recorded in the period, not at Stripe",
-    [claim({ outcome: PAID })],
-    { agree: 0, kinds: ["not_at_stripe"] },
-  ],
-  [
-    "recorded before the period, not read from Stripe",
-    [claim({ outcome: PAID, firstClaimedAt: before })],
-    { agree: 0, kinds: [] },
-  ],
-  ["paid in the period, no record", [intent()], { agree: 0, kinds: ["not_recorded"] }],
-  [
-    "paid before the period, record not kept",
-    [intent({ created: before })],
-    { agree: 0, kinds: [] },
-  ],
-  ["authorized in the period, no record", [AUTHORIZED], { agree: 0, kinds: [] }],
+  ["paid and recorded", [PAID_CLAIM, intent()], AGREE],
+  ["paid and recorded as the period began", [paidAt(PERIOD.since), intent()], AGREE],
+  ["paid and recorded as the period ended", [paidAt(PERIOD.until), intent()], AGREE],
+  ["paid and recorded before the period", [paidAt(before), intent({ created: before })], NOTHING],
+  ["paid and recorded after the period", [paidAt(PERIOD.until + 1), intent()], NOTHING],
+  ["recorded in the period, not at Stripe", [PAID_CLAIM], found("not_at_stripe")],
+  ["recorded before the period, not read from Stripe", [paidAt(before)], NOTHING],
+  ["paid in the period, no record", [intent()], found("not_recorded")],
+  ["paid before the period, record not kept", [intent({ created: before })], NOTHING],
+  ["authorized in the period, no record", [AUTHORIZED], NOTHING],
   ["a bank debit that arrived", [claim({ outcome: DEBIT }), intent()], found("advanced")],
   [
     "a bank debit that was canceled",
@@ -102,42 +80,26 @@ test.each<[string, Entry[], { agree: number; kinds: string[] }]>([
     [claim({ firstClaimedAt: PERIOD.until })],
     found("open"),
   ],
-  ["a claim that nobody holds", [claim()], { agree: 0, kinds: ["open"] }],
-  [
-    "an old claim that nobody holds",
-    [claim({ firstClaimedAt: before })],
-    { agree: 0, kinds: ["open"] },
-  ],
+  ["a claim that nobody holds", [claim()], found("open")],
+  ["an old claim that nobody holds", [claim({ firstClaimedAt: before })], found("open")],
   [
     "an old claim that nobody holds, and was paid then",
     [claim({ firstClaimedAt: before }), intent({ created: before })],
-    { agree: 0, kinds: ["not_recorded"] },
+    found("not_recorded"),
   ],
   [
     "a claim that is younger than the period, perhaps between two tries",
     [claim({ firstClaimedAt: PERIOD.until + 1 })],
-    { agree: 0, kinds: [] },
+    NOTHING,
   ],
-  ["a claim under a live lease", [claim({ leaseExpiresAt: NOW + 1 })], { agree: 0, kinds: [] }],
-  [
-    "a claim under a live lease, and just paid",
-    [claim({ leaseExpiresAt: NOW + 1 }), intent()],
-    { agree: 0, kinds: [] },
-  ],
-  [
-    "the same read twice by an interrupted reconciliation",
-    [claim({ outcome: PAID }), intent(), claim({ outcome: PAID }), intent()],
-    { agree: 1, kinds: [] },
-  ],
-  [
-    "a claim that was completed between two reads of it",
-    [claim(), claim({ outcome: PAID }), intent()],
-    { agree: 1, kinds: [] },
-  ],
+  ["a claim under a live lease", [LIVE], NOTHING],
+  ["a claim under a live lease, and just paid", [LIVE, intent()], NOTHING],
+  ["the same read twice", [PAID_CLAIM, intent(), PAID_CLAIM, intent()], AGREE],
+  ["a claim that was completed between two reads", [claim(), PAID_CLAIM, intent()], AGREE],
   [
     "two payments under one id",
-    [claim({ outcome: PAID }), intent(), intent({ paymentIntentId: "pi_2" })],
-    { agree: 0, kinds: ["charged_twice"] },
+    [PAID_CLAIM, intent(), intent({ paymentIntentId: "pi_2" })],
+    found("charged_twice"),
   ],
 ])("%s", async (_, entries, expected) => {
   expect(await compared(...entries)).toEqual(expected);
@@ -177,50 +139,34 @@ const ofResult = (result: "processing" | "failed" | "declined" | "requires_actio
   return [claim({ outcome, amount: 1_200, currency: "eur" }), intent({ ...ADA, outcome })];
 };
 
+const EVE = intent({ customer: "cus_eve" });
+const differs = (kind: string) => ({ agree: 0, kinds: [kind], counted: false });
+const uncounted = { agree: 0, counted: false };
+
 test.each<[string, Entry[], { agree?: number; kinds?: string[]; counted?: boolean }]>([
   ["paid, recorded and in the balance", [PAID_RECORD, intent(ADA), money()], {}],
-  [
-    "the same, recorded by an earlier version",
-    [claim({ outcome: PAID }), intent(ADA), money()],
-    {},
-  ],
+  ["the same, recorded by an earlier version", [PAID_CLAIM, intent(ADA), money()], {}],
   ["the same movement, read twice", [PAID_RECORD, intent(ADA), money(), money()], {}],
-  [
-    "not in the balance",
-    [PAID_RECORD, intent(ADA)],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
-  ],
+  ["not in the balance", [PAID_RECORD, intent(ADA)], differs("balance_differs")],
   [
     "another amount in the balance",
     [PAID_RECORD, intent(ADA), money({ amount: 1_199 })],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
+    differs("balance_differs"),
   ],
   [
     "another currency in the balance",
     [PAID_RECORD, intent(ADA), money({ currency: "usd" })],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
+    differs("balance_differs"),
   ],
   [
     "twice in the balance",
     [PAID_RECORD, intent(ADA), money(), money({ transactionId: "txn_2" })],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
+    differs("balance_differs"),
   ],
-  [
-    "in the balance for another customer",
-    [PAID_RECORD, intent({ customer: "cus_eve" }), money()],
-    { agree: 0, kinds: ["edited"], counted: false },
-  ],
-  [
-    "the same, beside a decline",
-    [PAID_RECORD, intent({ customer: "cus_eve" }), DECLINED, money()],
-    { agree: 0, kinds: ["edited"], counted: false },
-  ],
+  ["in the balance for another customer", [PAID_RECORD, EVE, money()], differs("edited")],
+  ["the same, beside a decline", [PAID_RECORD, EVE, DECLINED, money()], differs("edited")],
   ["beside another customer's decline", [PAID_RECORD, intent(ADA), DECLINED, money()], {}],
-  [
-    "in the balance under a live lease",
-    [claim({ leaseExpiresAt: NOW + 1 }), money()],
-    { agree: 0, counted: false },
-  ],
+  ["in the balance under a live lease", [LIVE, money()], uncounted],
   ["a bank debit that is not submitted yet", ofResult("processing"), { counted: false }],
   ["a bank debit that is", [...ofResult("processing"), money()], {}],
   ["a bank debit that failed later", [...ofResult("failed"), money()], {}],
@@ -228,23 +174,19 @@ test.each<[string, Entry[], { agree?: number; kinds?: string[]; counted?: boolea
   [
     "a decline that is in the balance",
     [...ofResult("declined"), money()],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
+    differs("balance_differs"),
   ],
   [
     "an action that was not taken, and is in the balance",
     [...ofResult("requires_action"), money()],
-    { agree: 0, kinds: ["balance_differs"], counted: false },
+    differs("balance_differs"),
   ],
-  ["in the balance alone", [money()], { agree: 0, kinds: ["not_recorded"], counted: false }],
-  [
-    "in the balance alone, before the period",
-    [money({ created: before })],
-    { agree: 0, counted: false },
-  ],
+  ["in the balance alone", [money()], differs("not_recorded")],
+  ["in the balance alone, before the period", [money({ created: before })], uncounted],
   [
     "in the balance, and recorded before the period",
     [{ ...PAID_RECORD, firstClaimedAt: before }, money()],
-    { agree: 0, counted: false },
+    uncounted,
   ],
 ])("with the balance: %s", async (_, entries, { agree = 1, kinds = [], counted = true }) => {
   const totals = noTotals();
@@ -258,14 +200,14 @@ test.each<[string, Entry[], { agree?: number; kinds?: string[]; counted?: boolea
 test("a suspicion counts in the sums of the period that its claim is of, and else of its charge", async () => {
   const countedOf = async (...entries: Entry[]) =>
     (await compare(all(entries), PERIOD, NOW, noTotals())).suspicions.map(({ counted }) => counted);
-  const twice = [intent(), intent({ paymentIntentId: "pi_2" })];
-  expect(await countedOf(claim({ outcome: PAID }), ...twice)).toEqual([true]);
-  expect(await countedOf(claim({ outcome: PAID, firstClaimedAt: before }), ...twice)).toEqual([
-    false,
-  ]);
-  expect(await countedOf(...twice)).toEqual([true]);
-  expect(await countedOf(intent(), intent({ paymentIntentId: "pi_2", created: before }))).toEqual([
-    true,
-  ]);
-  expect(await countedOf(...twice.map((one) => ({ ...one, created: before })))).toEqual([false]);
+  const pair = (first: number, second: number) => [
+    intent({ created: first }),
+    intent({ paymentIntentId: "pi_2", created: second }),
+  ];
+  const within = NOW - HOUR;
+  expect(await countedOf(PAID_CLAIM, ...pair(within, within))).toEqual([true]);
+  expect(await countedOf(paidAt(before), ...pair(within, within))).toEqual([false]);
+  expect(await countedOf(...pair(within, within))).toEqual([true]);
+  expect(await countedOf(...pair(within, before))).toEqual([true]);
+  expect(await countedOf(...pair(before, before))).toEqual([false]);
 });

@@ -5,41 +5,26 @@ import { compareWithStripe } from "../../../lib/reconcile/comparison.ts";
 import type { StripeState } from "../../../lib/reconcile/comparison.ts";
 
 const MONEY = { amount: 1_200, currency: "eur" };
-const paid = (id: string): StripeState => ({
+const atStripe = (status: string, outcome?: Outcome): StripeState => ({
   ...MONEY,
-  paymentIntentId: id,
-  status: "succeeded",
+  paymentIntentId: outcome?.paymentIntentId ?? "pi_1",
+  status,
   created: 0,
-  outcome: { result: "succeeded", paymentIntentId: id },
+  ...(outcome && { outcome }),
 });
-const processing = (id: string): StripeState => ({
-  ...MONEY,
-  paymentIntentId: id,
-  status: "processing",
-  created: 0,
-  outcome: { result: "processing", paymentIntentId: id },
-});
-const declined = (id: string): StripeState => ({
-  ...MONEY,
-  paymentIntentId: id,
-  status: "requires_payment_method",
-  created: 0,
-  outcome: { result: "declined", paymentIntentId: id, code: "card_declined" },
-});
-const canceled: StripeState = {
-  ...MONEY,
-  paymentIntentId: "pi_1",
-  status: "canceled",
-  created: 0,
-  outcome: { result: "canceled", paymentIntentId: "pi_1" },
-};
+const paid = (paymentIntentId: string) =>
+  atStripe("succeeded", { result: "succeeded", paymentIntentId });
+const processing = (paymentIntentId: string) =>
+  atStripe("processing", { result: "processing", paymentIntentId });
+const declined = (paymentIntentId: string) =>
+  atStripe("requires_payment_method", {
+    result: "declined",
+    paymentIntentId,
+    code: "card_declined",
+  });
+const canceled = atStripe("canceled", { result: "canceled", paymentIntentId: "pi_1" });
+const authorized = atStripe("requires_capture");
 const recorded = (outcome: Outcome) => ({ outcome });
-const authorized: StripeState = {
-  ...MONEY,
-  paymentIntentId: "pi_1",
-  status: "requires_capture",
-  created: 0,
-};
 const FAILED = recorded({ result: "failed", paymentIntentId: "pi_1", code: "debit_failed" });
 const SUCCEEDED = recorded({ result: "succeeded", paymentIntentId: "pi_1" });
 const PROCESSING = recorded({ result: "processing", paymentIntentId: "pi_1" });

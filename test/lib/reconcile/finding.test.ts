@@ -105,6 +105,17 @@ const state = (changes: Partial<StripeState> = {}): StripeState => ({
 });
 const { inBalance: _balance, ...NOT_IN_BALANCE } = CHARGE;
 const { outcome: _paid, ...AUTHORIZED } = paid("pi_2");
+const took = (amount: number, currency: string) =>
+  state({ charge: { ...CHARGE, inBalance: { amount, currency } } });
+const ANOTHERS = state({ charge: { ...CHARGE, messageId: "order-0" } });
+const LACKING = state({ charge: NOT_IN_BALANCE });
+const LACKING_YET = state({ charge: NOT_IN_BALANCE, created: CAPTURED_LATE + 1 });
+const recorded = (result: "processing" | "requires_action"): IdempotencyRecord => ({
+  ...RECORDED,
+  outcome: { result, paymentIntentId: "pi_1" },
+});
+const DEBIT = recorded("processing");
+const ACTION = recorded("requires_action");
 const WITHOUT_INTENT: IdempotencyRecord = {
   ...RECORDED,
   outcome: { result: "declined", code: "c" },
@@ -113,94 +124,33 @@ const WITHOUT_INTENT: IdempotencyRecord = {
 test.each<[string, IdempotencyRecord | undefined, StripeState[], string | undefined]>([
   ["paid, recorded and in the balance", RECORDED, [state()], undefined],
   ["another amount", RECORDED, [state({ amount: 1_100 })], "amount_differs"],
-  [
-    "another amount in the balance",
-    RECORDED,
-    [state({ charge: { ...CHARGE, inBalance: { amount: 1_199, currency: "eur" } } })],
-    "balance_differs",
-  ],
-  [
-    "another currency in the balance",
-    RECORDED,
-    [state({ charge: { ...CHARGE, inBalance: { amount: 1_200, currency: "usd" } } })],
-    "balance_differs",
-  ],
-  [
-    "the balance of a record of an earlier version",
-    COMPLETED,
-    [state({ charge: { ...CHARGE, inBalance: { amount: 1_199, currency: "eur" } } })],
-    "balance_differs",
-  ],
-  [
-    "not in the balance after two hours",
-    RECORDED,
-    [state({ charge: NOT_IN_BALANCE })],
-    "balance_differs",
-  ],
-  [
-    "not in the balance yet",
-    RECORDED,
-    [state({ charge: NOT_IN_BALANCE, created: CAPTURED_LATE + 1 })],
-    undefined,
-  ],
-  [
-    "a bank debit that is not in the balance",
-    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
-    [
-      state({
-        outcome: { result: "processing", paymentIntentId: "pi_1" },
-        charge: NOT_IN_BALANCE,
-      }),
-    ],
-    undefined,
-  ],
+  ["another amount in the balance", RECORDED, [took(1_199, "eur")], "balance_differs"],
+  ["another currency in the balance", RECORDED, [took(1_200, "usd")], "balance_differs"],
+  ["the balance of an earlier version's", COMPLETED, [took(1_199, "eur")], "balance_differs"],
+  ["not in the balance after two hours", RECORDED, [LACKING], "balance_differs"],
+  ["not in the balance yet", RECORDED, [LACKING_YET], undefined],
+  ["not in the balance, beside a decline", RECORDED, [LACKING, declined], "balance_differs"],
+  ["a bank debit that is not in it", DEBIT, [{ ...LACKING, outcome: DEBIT.outcome! }], undefined],
   ["an id that was changed", RECORDED, [state({ messageId: "order-2" })], "edited"],
   [
     "an id that was changed, of a payment without a charge",
-    { ...RECORDED, outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
-    [
-      {
-        ...MINE,
-        messageId: "order-2",
-        paymentIntentId: "pi_1",
-        created: CAPTURED_LATE,
-        status: "requires_action",
-        outcome: { result: "requires_action", paymentIntentId: "pi_1" },
-      },
-    ],
+    ACTION,
+    [{ ...paid("pi_1", CAPTURED_LATE), messageId: "order-2", outcome: ACTION.outcome! }],
     "edited",
   ],
-  [
-    "another's charge, whose id was changed to this",
-    undefined,
-    [state({ charge: { ...CHARGE, messageId: "order-0" } })],
-    "edited",
-  ],
+  ["another's charge, whose id was changed to this", undefined, [ANOTHERS], "edited"],
   [
     "another's charge beside its own",
     RECORDED,
-    [state(), state({ paymentIntentId: "pi_2", charge: { ...CHARGE, messageId: "order-0" } })],
+    [state(), { ...ANOTHERS, paymentIntentId: "pi_2" }],
     "edited",
   ],
+  ["another's charge, recorded for this", RECORDED, [ANOTHERS], "not_at_stripe"],
   [
     "two charges, of which one was edited away",
     RECORDED,
     [state(), { ...paid("pi_2"), messageId: "order-9", charge: CHARGE }],
     "charged_twice",
-  ],
-  ["a decline without a PaymentIntent", WITHOUT_INTENT, [], undefined],
-  [
-    "not in the balance, beside a decline",
-    RECORDED,
-    [state({ charge: NOT_IN_BALANCE }), declined],
-    "balance_differs",
-  ],
-  ["beside an authorization", RECORDED, [state(), AUTHORIZED], undefined],
-  [
-    "another's charge, recorded for this",
-    RECORDED,
-    [state({ charge: { ...CHARGE, messageId: "order-0" } })],
-    "not_at_stripe",
   ],
   [
     "another's payment beside its own",
@@ -208,6 +158,8 @@ test.each<[string, IdempotencyRecord | undefined, StripeState[], string | undefi
     [state(), { ...paid("pi_2"), messageId: "order-9" }],
     "edited",
   ],
+  ["a decline without a PaymentIntent", WITHOUT_INTENT, [], undefined],
+  ["beside an authorization", RECORDED, [state(), AUTHORIZED], undefined],
   ["a customer that was changed", RECORDED, [state({ customer: "cus_eve" })], "edited"],
   [
     "a charge without a customer",
@@ -231,75 +183,34 @@ const CANCELED: StripeState = {
   outcome: { result: "canceled", paymentIntentId: "pi_1" },
 };
 const EUR = { eur: { count: 1, amount: 1_200 } };
-const DECLINED = { result: "declined", paymentIntentId: "pi_1", code: "c" } as const;
+const TWICE = { eur: { count: 2, amount: 2_400 } };
+const DECLINED = {
+  ...RECORDED,
+  outcome: { result: "declined", paymentIntentId: "pi_1", code: "c" } as const,
+};
+const LATE_CLAIM = { ...CLAIM, firstClaimedAt: CAPTURED_LATE };
+const SECOND = { paymentIntentId: "pi_2" };
+const JUST_NOW = state({ charge: NOT_IN_BALANCE, created: NOW - 1 });
 
 test.each<[string, IdempotencyRecord | undefined, StripeState[], object, object]>([
   ["paid, recorded and in the balance", RECORDED, [state()], EUR, EUR],
   ["recorded by an earlier version", COMPLETED, [state()], EUR, EUR],
   ["charged and not recorded", undefined, [state()], {}, EUR],
-  ["charged, and a claim", { ...CLAIM, firstClaimedAt: CAPTURED_LATE }, [state()], {}, EUR],
-  [
-    "charged, and a claim with its amount",
-    { ...CLAIM, ...IN_BALANCE, firstClaimedAt: CAPTURED_LATE },
-    [state()],
-    {},
-    EUR,
-  ],
+  ["charged, and a claim", LATE_CLAIM, [state()], {}, EUR],
+  ["charged, and a claim with its amount", { ...LATE_CLAIM, ...IN_BALANCE }, [state()], {}, EUR],
   ["beside a decline", RECORDED, [declined, state()], EUR, EUR],
-  [
-    "not in the balance yet, beside a decline",
-    RECORDED,
-    [declined, state({ charge: NOT_IN_BALANCE, created: NOW - 1 })],
-    {},
-    {},
-  ],
+  ["not in the balance yet, beside a decline", RECORDED, [declined, JUST_NOW], {}, {}],
   ["canceled at Stripe just now", RECORDED, [CANCELED], EUR, {}],
   ["recorded and not at Stripe", RECORDED, [], EUR, {}],
   ["not at Stripe, and no amount recorded", COMPLETED, [], {}, {}],
-  ["not in the balance", RECORDED, [state({ charge: NOT_IN_BALANCE })], EUR, {}],
-  [
-    "not in the balance yet",
-    RECORDED,
-    [state({ charge: NOT_IN_BALANCE, created: NOW - 1 })],
-    {},
-    {},
-  ],
-  [
-    "charged twice",
-    RECORDED,
-    [state(), state({ paymentIntentId: "pi_2" })],
-    EUR,
-    { eur: { count: 2, amount: 2_400 } },
-  ],
-  [
-    "another's charge",
-    RECORDED,
-    [state(), state({ charge: { ...CHARGE, messageId: "order-2" }, paymentIntentId: "pi_2" })],
-    EUR,
-    EUR,
-  ],
-  [
-    "a bank debit that is submitted",
-    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
-    [state()],
-    EUR,
-    EUR,
-  ],
-  ["a decline that is in the balance", { ...RECORDED, outcome: DECLINED }, [state()], {}, EUR],
-  [
-    "an action that was not taken, and is in the balance",
-    { ...RECORDED, outcome: { result: "requires_action", paymentIntentId: "pi_1" } },
-    [state()],
-    {},
-    EUR,
-  ],
-  [
-    "a bank debit that is not submitted",
-    { ...RECORDED, outcome: { result: "processing", paymentIntentId: "pi_1" } },
-    [state({ charge: NOT_IN_BALANCE })],
-    {},
-    {},
-  ],
+  ["not in the balance", RECORDED, [LACKING], EUR, {}],
+  ["not in the balance yet", RECORDED, [JUST_NOW], {}, {}],
+  ["charged twice", RECORDED, [state(), state(SECOND)], EUR, TWICE],
+  ["another's charge", RECORDED, [state(), { ...ANOTHERS, ...SECOND }], EUR, EUR],
+  ["a bank debit that is submitted", DEBIT, [state()], EUR, EUR],
+  ["a bank debit that is not submitted", DEBIT, [LACKING], {}, {}],
+  ["a decline that is in the balance", DECLINED, [state()], {}, EUR],
+  ["an action that was not taken, and is in the balance", ACTION, [state()], {}, EUR],
 ])("the sums of what was read again: %s", (_, record, states, recorded, inBalance) => {
   const totals = noTotals();
   addVerified(totals, "order-1", record, states, NOW);
