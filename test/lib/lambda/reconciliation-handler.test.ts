@@ -4,10 +4,9 @@ import { expect, test } from "vitest";
 
 import type { LogLine } from "../../../lib/lambda/emf.ts";
 import { createReconciliation } from "../../../lib/lambda/reconciliation-handler.ts";
-import type { Outcome } from "../../../lib/payments/record.ts";
-import type { IntentEntry, RecordEntry } from "../../../lib/reconcile/compare.ts";
-import type { Transaction } from "../../../lib/reconcile/money.ts";
 import { newRun } from "../../../lib/reconcile/run.ts";
+import { booksOf, intent, outcome, record } from "../../support/books.ts";
+import type { Held } from "../../support/books.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00.700Z");
 const MINUTE = 60_000;
@@ -16,74 +15,21 @@ const WINDOW = {
   since: Date.parse("2026-11-28T10:00:00Z"),
   until: Date.parse("2026-11-29T10:00:00Z"),
 };
-const MONEY = { amount: 1_200, currency: "eur" };
+const recorded = (n: number, at: number, result?: "processing") =>
+  record(`order-${n}`, at, outcome(n, result));
 
-const succeeded = (n: number | string): Outcome => ({
-  result: "succeeded",
-  paymentIntentId: `pi_${n}`,
-});
-const intent = (n: number | string, created: number, messageId = `order-${n}`): IntentEntry => ({
-  what: "intent",
-  messageId,
-  paymentIntentId: `pi_${n}`,
-  created,
-  status: "succeeded",
-  outcome: succeeded(n),
-  ...MONEY,
-});
-const record = (n: number, firstClaimedAt: number, outcome = succeeded(n)): RecordEntry => ({
-  what: "record",
-  messageId: `order-${n}`,
-  firstClaimedAt,
-  leaseExpiresAt: 0,
-  outcome,
-  ...MONEY,
-});
-const IDLE = {
-  status: "COMPLETED",
-  owner: "w",
-  attempt: 1,
-  fingerprint: "f",
-  expiresAt: 0,
-} as const;
-
-type Held = {
-  intents?: IntentEntry[];
-  records?: RecordEntry[];
-  transactions?: (Transaction | undefined)[];
-  kept?: object;
-  /** What a slice takes. */
-  sliceMs?: number;
-};
-
-function prepare({ intents = [], records = [], transactions = [], kept, sliceMs = 0 }: Held = {}) {
+function prepare({ kept, sliceMs = 0, ...held }: Held & { kept?: object; sliceMs?: number } = {}) {
   const clock = { now: NOW };
   const lines: LogLine[] = [];
-  const windows: object[] = [];
   const stored: unknown[][] = [];
+  const { books, asked } = booksOf(held);
   const handle = createReconciliation({
     books: {
-      async *intents({ since, until }) {
-        windows.push({ since, until });
-        yield* intents.filter(({ created }) => created >= since && created < until);
+      ...books,
+      async *records(...args) {
+        yield* books.records(...args);
+        clock.now += sliceMs; // what a slice takes
       },
-      async *transactions() {
-        yield* transactions;
-      },
-      async *records({ since, until }) {
-        yield* records.filter((one) => one.firstClaimedAt >= since && one.firstClaimedAt <= until);
-        clock.now += sliceMs;
-      },
-      async record(id) {
-        const found = records.find(({ messageId }) => messageId === id);
-        return found && { ...IDLE, ...found };
-      },
-      async states(id) {
-        return intents
-          .filter(({ messageId }) => messageId === id)
-          .map((one) => ({ ...one, charge: { messageId: id, inBalance: MONEY } }));
-      },
-      finalize: async () => ({ decision: "duplicate" }),
     },
     reports: {
       kept: async () => kept,
@@ -96,7 +42,7 @@ function prepare({ intents = [], records = [], transactions = [], kept, sliceMs 
   });
   return {
     lines,
-    windows,
+    asked,
     stored,
     run: (event: unknown, remaining = 900_000) =>
       handle(event, {
@@ -116,7 +62,7 @@ function metricsOf({ _aws }: LogLine): string[] {
   );
 }
 
-test.each<[string, unknown, object]>([
+test.each<[string, unknown, typeof WINDOW]>([
   ["the schedule", null, WINDOW],
   ["a run by hand", { now: true }, WINDOW],
   [
@@ -125,9 +71,9 @@ test.each<[string, unknown, object]>([
     { since: Date.parse("2026-11-28T11:59:00Z"), until: Date.parse("2026-11-29T11:59:00Z") },
   ],
 ])("%s has a window of a day, in whole seconds", async (_, event, window) => {
-  const { run, windows } = prepare();
+  const { run, asked } = prepare();
   expect(await run(event)).toMatchObject({ done: true });
-  expect(windows).toEqual([window]);
+  expect(asked[0]).toEqual(["intents", window.since, window.until]);
 });
 
 test.each<[string, unknown, object, boolean]>([
@@ -182,7 +128,7 @@ test("a run that is done in one slice is published, and only then kept as finish
 const paid = (n: number) => WINDOW.until - n * 1_000;
 const SLICED = {
   intents: [1, 2, 3, 4].map((n) => intent(n, paid(n))),
-  records: [1, 2, 3, 4].map((n) => record(n, paid(n))),
+  records: [1, 2, 3, 4].map((n) => recorded(n, paid(n))),
   transactions: [undefined],
 };
 
@@ -227,15 +173,10 @@ test("a slice for which the reserve leaves no time is kept in half its size", as
 });
 
 test("each finding is a line with its metric, but for one that asks nobody to act", async () => {
-  const debit: Outcome = { result: "processing", paymentIntentId: "pi_1" };
+  const at = paid(9);
   const { run, lines } = prepare({
-    intents: [
-      intent(1, paid(9)),
-      intent(2, paid(9)),
-      intent("2b", paid(9), "order-2"),
-      intent(3, paid(9)),
-    ],
-    records: [record(1, paid(9), debit), record(2, paid(9))],
+    intents: [intent(1, at), intent(2, at), intent("2b", at, "order-2"), intent(3, at)],
+    records: [recorded(1, at, "processing"), recorded(2, at)],
   });
   await run({});
   expect(
@@ -278,11 +219,11 @@ test("a checkpoint that is not gone on with is a warning, and a new run begins",
 });
 
 test("what is open for too long, and a balance that may not be read, are warnings", async () => {
-  const debit: Outcome = { result: "processing", paymentIntentId: "pi_1" };
+  const at = NOW - 20 * 24 * HOUR;
   const kept = { version: 1, run: newRun({ since: NOW - 30 * 24 * HOUR, until: NOW }, NOW, 9) };
   const { run, lines } = prepare({
-    records: [record(1, NOW - 20 * 24 * HOUR, debit)],
-    intents: [{ ...intent(1, NOW - 20 * 24 * HOUR), outcome: debit }],
+    records: [recorded(1, at, "processing")],
+    intents: [{ ...intent(1, at), outcome: outcome(1, "processing") }],
     transactions: [undefined],
     kept,
   });

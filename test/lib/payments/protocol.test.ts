@@ -33,7 +33,9 @@ type Script = {
   claimedAgoMs?: number;
   /** The sender's own time, so many ms before. */
   sentAgoMs?: number;
+  receiveCount?: number;
   claim?: () => IdempotencyRecord | undefined;
+  takeOver?: () => IdempotencyRecord;
   create?: () => ChargeAnswer;
   find?: () => ChargeAnswer | { kind: "none" };
   complete?: () => boolean;
@@ -43,6 +45,7 @@ type Script = {
 /** Delivers the message once to a worker whose table and Stripe follow a script. */
 async function deliver(script: Script) {
   const { remainingMs = 60_000, takes = {}, claimedAgoMs, sentAgoMs = 0 } = script;
+  const { receiveCount = 2 } = script;
   let now = NOW;
   const asked: { call: string; timeoutMs: number; with?: unknown }[] = [];
   const expired = (record: IdempotencyRecord): IdempotencyRecord | undefined =>
@@ -51,13 +54,13 @@ async function deliver(script: Script) {
       : { ...record, owner: "gone", leaseExpiresAt: 0, firstClaimedAt: NOW - claimedAgoMs };
   const records: Records = {
     async claim(record, timeoutMs) {
-      asked.push({ call: "claim", timeoutMs });
+      asked.push({ call: "claim", timeoutMs, with: record });
       now += takes.claim ?? 0;
       return script.claim ? script.claim() : expired(record);
     },
-    async takeOver(_seen, _claim, timeoutMs) {
-      asked.push({ call: "takeover", timeoutMs });
-      return undefined;
+    async takeOver(seen, claim, timeoutMs) {
+      asked.push({ call: "takeover", timeoutMs, with: { seen, claim } });
+      return script.takeOver?.();
     },
     async complete(_claim, outcome, timeoutMs) {
       asked.push({ call: "complete", timeoutMs, with: outcome });
@@ -88,13 +91,42 @@ async function deliver(script: Script) {
     newOwner: () => "owner-1",
   };
   const deadline = createDeadline(WORKER_TIMINGS, () => NOW + remainingMs - now);
-  const result = await processMessage({ ...request, sentAt: NOW - sentAgoMs }, 2, deps, deadline);
+  const message = { ...request, sentAt: NOW - sentAgoMs };
+  const result = await processMessage(message, receiveCount, deps, deadline);
   return { result, asked, calls: asked.map(({ call }) => call) };
 }
 
-test("a charge ends with its outcome and its request at Stripe", async () => {
-  const { result, calls } = await deliver({});
+const standing = (changes: object): IdempotencyRecord => ({
+  messageId: "order-1",
+  status: "IN_PROGRESS",
+  owner: "gone",
+  leaseExpiresAt: 0,
+  attempt: 1,
+  firstClaimedAt: NOW - HOUR,
+  fingerprint: request.fingerprint,
+  expiresAt: 1_798_977_600,
+  ...changes,
+});
 
+test("a claim lasts for the rest of the invocation and the difference of clocks; a charge ends with its outcome", async () => {
+  const { result, asked, calls } = await deliver({});
+
+  expect(asked[0]).toEqual({
+    call: "claim",
+    timeoutMs: 3_000,
+    with: {
+      messageId: "order-1",
+      status: "IN_PROGRESS",
+      owner: "owner-1",
+      fingerprint: request.fingerprint,
+      amount: 1200,
+      currency: "eur",
+      leaseExpiresAt: 1_795_953_665_000, // 60 s and 5 s later
+      attempt: 1,
+      firstClaimedAt: 1_795_953_600_000,
+      expiresAt: 1_798_977_600, // 35 days later, in seconds
+    },
+  });
   expect(result).toEqual({
     decision: "completed",
     outcome: { result: "succeeded", paymentIntentId: "pi_1" },
@@ -105,6 +137,71 @@ test("a charge ends with its outcome and its request at Stripe", async () => {
   expect(calls).toEqual(["claim", "create", "complete"]);
 });
 
+test("a put that failed against itself is a claim, and no takeover", async () => {
+  const claim = () => standing({ owner: "owner-1", attempt: 3 });
+  const { result, calls } = await deliver({ claim });
+
+  expect(result).toMatchObject({ decision: "completed", takeover: false, attempt: 1 });
+  expect(calls).toEqual(["claim", "create", "complete"]);
+});
+
+test("a takeover names what was seen, counts the attempt, and keeps the first claim's time", async () => {
+  const seen = standing({ attempt: 3 });
+  const { result, asked, calls } = await deliver({ claim: () => seen });
+
+  const claim = {
+    messageId: "order-1",
+    owner: "owner-1",
+    leaseExpiresAt: 1_795_953_665_000,
+    attempt: 4,
+    firstClaimedAt: 1_795_950_000_000, // an hour before
+  };
+  expect(asked[1]).toEqual({ call: "takeover", timeoutMs: 3_000, with: { seen, claim } });
+  expect(result).toMatchObject({ decision: "completed", takeover: true, attempt: 4 });
+  expect(calls).toEqual(["claim", "takeover", "create", "complete"]);
+});
+
+const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
+
+test.each<[string, Partial<IdempotencyRecord>, object]>([
+  [
+    "against itself is a takeover",
+    { owner: "owner-1" },
+    { decision: "completed", takeover: true, attempt: 2 },
+  ],
+  [
+    "because it came second finds the claim in progress",
+    { owner: "owner-3", leaseExpiresAt: NOW + 65_000 },
+    { decision: "in_progress", leaseExpiresAt: 1_795_953_665_000 },
+  ],
+  [
+    "because the claim was taken and released again comes back at once",
+    { owner: "owner-3" },
+    { decision: "in_progress", leaseExpiresAt: 1_795_953_600_000 },
+  ],
+  [
+    "because there is an outcome finds a duplicate",
+    { owner: "owner-3", status: "COMPLETED", outcome: PAID },
+    { decision: "duplicate", outcome: { result: "succeeded", paymentIntentId: "pi_1" } },
+  ],
+])("a takeover that failed %s", async (_, changes, expected) => {
+  const { result } = await deliver({
+    claim: () => standing({}),
+    takeOver: () => standing(changes),
+  });
+
+  expect(result).toMatchObject(expected);
+});
+
+test("a table's error says what DynamoDB said, and keeps the cause", () => {
+  const cause = new Error("slow down");
+
+  const error = new TableError("ThrottlingException", cause);
+
+  expect(error).toMatchObject({ name: "TableError", code: "ThrottlingException", cause });
+  expect(error.message).toBe("DynamoDB did not answer: ThrottlingException");
+});
+
 test("a delivery begins only when claim, charge and complete fit before the reserve", async () => {
   const justFits = await deliver({ remainingMs: 31_000 }); // 3 + 20 + 3 + 5 s
   const tooLate = await deliver({ remainingMs: 30_999 });
@@ -113,16 +210,18 @@ test("a delivery begins only when claim, charge and complete fit before the rese
   expect(tooLate).toMatchObject({ result: { decision: "not_started" }, calls: [] });
 });
 
-test("Stripe gets its full time while there is enough of it", async () => {
-  const { asked } = await deliver({});
+test.each([
+  ["its full time", {}, 20_000],
+  // 20 - 3 - 5 s
+  [
+    "no more than leaves room to complete",
+    { remainingMs: 31_000, takes: { claim: 11_000 } },
+    12_000,
+  ],
+])("Stripe gets %s before the reserve", async (_, script, timeoutMs) => {
+  const { asked } = await deliver(script);
 
-  expect(asked[1]).toEqual({ call: "create", timeoutMs: 20_000, with: "order-1" });
-});
-
-test("Stripe gets no more than leaves room to complete before the reserve", async () => {
-  const { asked } = await deliver({ remainingMs: 31_000, takes: { claim: 11_000 } });
-
-  expect(asked[1]).toMatchObject({ call: "create", timeoutMs: 12_000 }); // 20 - 3 - 5 s
+  expect(asked[1]).toEqual({ call: "create", timeoutMs, with: "order-1" });
 });
 
 test.each([
@@ -228,25 +327,16 @@ test.each<ChargeAnswer>([
   expect(result).not.toHaveProperty("stripeRequestId");
 });
 
-const standing = (changes: object): IdempotencyRecord => ({
-  messageId: "order-1",
-  status: "IN_PROGRESS",
-  owner: "gone",
-  leaseExpiresAt: 0,
-  attempt: 1,
-  firstClaimedAt: NOW - HOUR,
-  fingerprint: request.fingerprint,
-  expiresAt: 1_798_977_600,
-  ...changes,
-});
-
-test("a rejection that an earlier receive got is the result, and Stripe is not asked", async () => {
+test("a rejection is the result of a later receive, and Stripe is asked again by the first one", async () => {
   const error = { kind: "stripe_rejected", code: "resource_missing", requestId: "req_9" } as const;
+  const claim = () => standing({ lastError: error });
 
-  const { result, calls } = await deliver({ claim: () => standing({ lastError: error }) });
+  const later = await deliver({ claim });
+  const redriven = await deliver({ claim, receiveCount: 1 });
 
-  expect(result).toEqual({ decision: "rejected", error, stripeRequestId: "req_9" });
-  expect(calls).toEqual(["claim"]);
+  expect(later.result).toEqual({ decision: "rejected", error, stripeRequestId: "req_9" });
+  expect(later.calls).toEqual(["claim"]);
+  expect(redriven.result).toMatchObject({ decision: "completed", takeover: true });
 });
 
 test("a damaged record is transient, by the name of its attribute, and nothing is charged", async () => {
@@ -280,13 +370,6 @@ test("what nobody planned of Stripe is transient: whether it charged is unknown"
     error: { kind: "unexpected", code: "TypeError" },
   });
   expect(calls).toEqual(["claim", "create", "release"]);
-});
-
-test("a record of an earlier version is taken over, charged and completed", async () => {
-  const { result, calls } = await deliver({ claim: () => standing({}) });
-
-  expect(result).toMatchObject({ decision: "completed", takeover: true, attempt: 2 });
-  expect(calls).toEqual(["claim", "takeover", "create", "complete"]);
 });
 
 test("a lost lease is no outcome", async () => {

@@ -2,51 +2,21 @@
 
 import { expect, test } from "vitest";
 
-import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
-import type { IntentEntry } from "../../../lib/reconcile/compare.ts";
 import type { Finding } from "../../../lib/reconcile/finding.ts";
 import { noTotals } from "../../../lib/reconcile/money.ts";
 import type { Transaction } from "../../../lib/reconcile/money.ts";
 import { newRun } from "../../../lib/reconcile/run.ts";
-import type { Books, Run } from "../../../lib/reconcile/run.ts";
+import type { Run } from "../../../lib/reconcile/run.ts";
 import { nextSlice } from "../../../lib/reconcile/slice.ts";
 import type { Slice } from "../../../lib/reconcile/slice.ts";
+import { booksOf, intent, MONEY, outcome, record } from "../../support/books.ts";
+import type { Held } from "../../support/books.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const UNTIL = Date.parse("2026-11-29T10:00:00Z");
 const SINCE = UNTIL - DAY;
 const NOW = UNTIL + 2 * HOUR;
-const MONEY = { amount: 1_200, currency: "eur" };
-
-const record = (
-  messageId: string,
-  firstClaimedAt: number,
-  outcome?: Outcome,
-): IdempotencyRecord => ({
-  messageId,
-  firstClaimedAt,
-  status: outcome ? "COMPLETED" : "IN_PROGRESS",
-  owner: "worker",
-  leaseExpiresAt: 0,
-  attempt: 1,
-  fingerprint: "f",
-  expiresAt: 0,
-  ...(outcome && { outcome, ...MONEY }),
-});
-const outcome = (n: number, result: "succeeded" | "processing" = "succeeded"): Outcome => ({
-  result,
-  paymentIntentId: `pi_${n}`,
-});
-const intent = (n: number, created: number): IntentEntry => ({
-  what: "intent",
-  messageId: `order-${n}`,
-  paymentIntentId: `pi_${n}`,
-  created,
-  status: "succeeded",
-  outcome: outcome(n),
-  ...MONEY,
-});
 const movement = (n: number, created: number): Transaction => ({
   transactionId: `txn_${n}`,
   category: "charge",
@@ -64,54 +34,8 @@ const paidAt = (...times: number[]) => ({
   transactions: times.map((time, n) => movement(n, time)),
 });
 
-type Held = {
-  intents?: IntentEntry[];
-  records?: IdempotencyRecord[];
-  transactions?: (Transaction | undefined)[];
-  finalized?: "advanced" | "duplicate";
-  /** What is recorded when it is read again. */
-  later?: IdempotencyRecord;
-};
-
-function prepare({ intents = [], records = [], transactions = [], finalized, later }: Held) {
-  const asked: unknown[][] = [];
-  const books: Books = {
-    async *intents({ since, until }) {
-      asked.push(["intents", since - UNTIL, until - UNTIL]);
-      yield* intents.filter(({ created }) => created >= since && created < until);
-    },
-    async *transactions({ since, until }) {
-      asked.push(["transactions", since - UNTIL, until - UNTIL]);
-      for (const one of transactions) {
-        if (!one || (one.created >= since && one.created < until)) yield one;
-      }
-    },
-    async *records({ since, until }, { unfinished }) {
-      asked.push(["records", since - UNTIL, until - UNTIL, unfinished]);
-      for (const one of records) {
-        const open = !one.outcome || one.outcome.result !== "succeeded";
-        const near = one.firstClaimedAt >= since && one.firstClaimedAt <= until;
-        if (near || (unfinished && open)) yield { what: "record", ...one };
-      }
-    },
-    async record(id) {
-      asked.push(["record", id]);
-      return later ?? records.find(({ messageId }) => messageId === id);
-    },
-    async states(id, ids, balance) {
-      asked.push(["states", id, ids, balance]);
-      return intents
-        .filter(({ messageId }) => messageId === id)
-        .map((one) => ({
-          ...one,
-          ...(balance && { charge: { messageId: id, inBalance: MONEY } }),
-        }));
-    },
-    async finalize(id) {
-      asked.push(["finalize", id]);
-      return { decision: finalized ?? "duplicate" };
-    },
-  };
+function prepare(held: Held) {
+  const { books, asked } = booksOf(held, UNTIL);
   /** The next slice, when there is time for so many looks at the clock. */
   const slice = (run: Run, looks = Infinity): Promise<Slice | undefined> =>
     nextSlice(books, run, NOW, {
