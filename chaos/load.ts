@@ -1,15 +1,13 @@
 // npm run load: how many payments a slot makes while charges take their time, and how long each takes.
 import { flag, integer, number, readArguments } from "../cli/terminal/arguments.ts";
 import { interruptSignal, runCommand, UsageError } from "../cli/terminal/command.ts";
-import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { build } from "../scripts/build.ts";
+import { LATENCY_OPTIONS, readLatency } from "../scripts/capacity/latency-options.ts";
 import { planFor } from "../scripts/capacity/plan.ts";
 import { lastLine } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { load } from "./load/load.ts";
 import { problemsOf, loadTable, memoryTable, ordersTable, simulatedLine } from "./load/report.ts";
-
-const MS = { min: 1, max: 20_000 };
 
 const COMMAND = {
   name: "load",
@@ -31,14 +29,7 @@ The built bundles in their own processes, on this machine only, with the deploye
       min: 100,
       max: 10_000_000,
     }),
-    latency: number("MS", "ms that half of the charges take at most", {
-      ...MS,
-      fallback: DEFAULT_TIMINGS.apiLatencyMs,
-    }),
-    p99: number("MS", "ms that 99 % of the charges take at most", {
-      ...MS,
-      fallback: DEFAULT_TIMINGS.apiLatencyP99Ms,
-    }),
+    ...LATENCY_OPTIONS,
     door: flag(
       "orders through the payment API, at four fifths of the rate, until they are shipped",
     ),
@@ -60,15 +51,12 @@ the end; 1 when not.`,
 
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
-  const { rate, latency: medianMs, p99: p99Ms, payments, door, seed } = values;
-  if (p99Ms < medianMs) {
-    throw new UsageError(`--p99 (${p99Ms}) must not be below --latency, the median (${medianMs}).`);
-  }
+  const { rate, payments, door, seed } = values;
+  const latency = readLatency(values);
   if (door && payments !== undefined)
     throw new UsageError("--door takes --minutes, not --payments.");
   const interrupted = interruptSignal();
   await build();
-  const latency = { medianMs, p99Ms };
   const wanted = {
     rate,
     latency,
@@ -79,7 +67,7 @@ await runCommand(async () => {
   };
   const plan = planFor(wanted);
   console.log(
-    `${plan.concurrency} slots with batches of ${plan.batchSize}; charges take ${medianMs} ms in the median and ${p99Ms} ms at the 99th percentile. Seed ${seed}.`,
+    `${plan.concurrency} slots with batches of ${plan.batchSize}; charges take ${latency.medianMs} ms in the median and ${latency.p99Ms} ms at the 99th percentile. Seed ${seed}.`,
   );
   const result = await load({
     plan,

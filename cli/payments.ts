@@ -3,21 +3,25 @@ import { readFileSync } from "node:fs";
 
 import { runCommand, UsageError } from "./terminal/command.ts";
 
+const COMMANDS = [
+  ["overview", "the queues now, and the results of the last 15 minutes by code"],
+  ["watch", "the same, refreshed until Ctrl-C"],
+  ["send", "puts payment messages into the queue"],
+  ["status ID…", "explains what became of a message, and where it is now"],
+  ["history ID…", "shows each delivery of a message, and when it comes next"],
+  ["dlq", "shows what is in the dead-letter queue, and why"],
+  ["redrive", "moves messages from the dead-letter queue back to the queue"],
+  ["reconcile", "compares the records with Stripe, both ways, and repairs records"],
+  ["republish", "publishes outcome events again, from the records"],
+  ["ledger", "adds up the orders' ledger, and compares it with Stripe"],
+  ["tail", "follows the outcomes in the worker's log"],
+] as const;
+
 const HELP = `npm run payments -- <command> [options]
 
 Inspects and repairs payments, locally and in AWS.
 
-  overview            the queues now, and the results of the last 15 minutes by code
-  watch               the same, refreshed until Ctrl-C
-  send                puts payment messages into the queue
-  status ID…          explains what became of a message, and where it is now
-  history ID…         shows each delivery of a message, and when it comes next
-  dlq                 shows what is in the dead-letter queue, and why
-  redrive             moves messages from the dead-letter queue back to the queue
-  reconcile           compares the records with Stripe, both ways, and repairs records
-  republish           publishes outcome events again, from the records
-  ledger              adds up the orders' ledger, and compares it with Stripe
-  tail                follows the outcomes in the worker's log
+${COMMANDS.map(([name, does]) => `  ${name.padEnd(20)}${does}`).join("\n")}
 
 Each has --help with examples, and --json for scripts: results go to stdout, progress to stderr.
 npm's --silent leaves out its own lines: npm run --silent payments -- dlq --json > dlq.json.
@@ -43,20 +47,6 @@ Exit status
   130  interrupted
 `;
 
-const COMMANDS = new Set([
-  "overview",
-  "watch",
-  "send",
-  "status",
-  "history",
-  "dlq",
-  "redrive",
-  "reconcile",
-  "republish",
-  "ledger",
-  "tail",
-]);
-
 await runCommand(async () => {
   const [name, ...args] = process.argv.slice(2);
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
@@ -70,7 +60,7 @@ await runCommand(async () => {
     console.log(version);
     return;
   }
-  if (!COMMANDS.has(name)) {
+  if (!COMMANDS.some(([command]) => command.split(" ")[0] === name)) {
     throw new UsageError(`"${name}" is not a command of payments: see npm run payments -- --help.`);
   }
   // Only the command that runs is loaded: the AWS clients of the others take a while.

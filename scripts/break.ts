@@ -1,4 +1,6 @@
 // npm run break: makes things go wrong on the running local stack, and ends it.
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { integer, readArguments, text } from "../cli/terminal/arguments.ts";
 import { interruptSignal, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { labeled } from "../cli/terminal/print.ts";
@@ -90,10 +92,7 @@ await runCommand(async () => {
 /** Resolves when it is not on any more, or at Ctrl-C. */
 async function over(call: Call, name: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await call("GET", {})).on?.some((one) => one.name === name)) {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, 200);
-      signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
-    });
+    await sleep(200, undefined, { signal }).catch(() => {});
   }
 }
 

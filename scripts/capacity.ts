@@ -5,13 +5,13 @@ import { runCommand, UsageError } from "../cli/terminal/command.ts";
 import { table } from "../cli/terminal/table.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { compare } from "./capacity/compare.ts";
+import { LATENCY_OPTIONS, readLatency } from "./capacity/latency-options.ts";
 import { EVENT_SOURCE_CONCURRENCY, limitsOf } from "./capacity/limits.ts";
 import { partsFor } from "./capacity/parts.ts";
 import { planFor, totalOf } from "./capacity/plan.ts";
 import type { Load, Plan } from "./capacity/plan.ts";
 
 const PERCENT = { min: 0, max: 100, fallback: 1 };
-const MS = { min: 1, max: 20_000 };
 
 const COMMAND = {
   name: "capacity",
@@ -19,14 +19,7 @@ const COMMAND = {
   about: "Settings, costs and limits for a load of payments.",
   options: {
     rate: number("N", "payments per second", { min: 0.001, max: 100_000 }),
-    latency: number("MS", "ms that half of the charges take at Stripe at most", {
-      ...MS,
-      fallback: DEFAULT_TIMINGS.apiLatencyMs,
-    }),
-    p99: number("MS", "ms that 99 % of the charges take at most", {
-      ...MS,
-      fallback: DEFAULT_TIMINGS.apiLatencyP99Ms,
-    }),
+    ...LATENCY_OPTIONS,
     "stripe-rate": number("N", "PaymentIntents per second that Stripe allows", {
       min: 1,
       max: 1_000_000,
@@ -43,15 +36,12 @@ log (docs/observability.md has the query). Waiting and the other settings come f
 
 await runCommand(async () => {
   const { values } = readArguments(COMMAND);
-  const { rate, latency: medianMs, p99: p99Ms, "stripe-rate": stripePerSecond } = values;
+  const { rate, "stripe-rate": stripePerSecond } = values;
   if (rate === undefined) throw new UsageError("--rate is missing: payments per second.");
-  if (p99Ms < medianMs) {
-    throw new UsageError(`--p99 (${p99Ms}) must not be below --latency, the median (${medianMs}).`);
-  }
   process.stdout.write(
     report({
       rate,
-      latency: { medianMs, p99Ms },
+      latency: readLatency(values),
       stripePerSecond,
       duplicates: values.duplicates / 100,
       retries: values.retries / 100,

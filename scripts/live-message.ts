@@ -4,8 +4,8 @@ import { describeComparison } from "../cli/explain/explain-difference.ts";
 import { explainMessage } from "../cli/explain/explain-message.ts";
 import { explainRecord } from "../cli/explain/explain-record.ts";
 import { describeDifference } from "../cli/explain/show-body.ts";
+import { idOf, letterOf } from "../cli/queue/dead-letters.ts";
 import type { DeadLetter } from "../cli/queue/dead-letters.ts";
-import { reasonOf } from "../cli/queue/reason.ts";
 import { readEnvironment } from "../lib/lambda/environment.ts";
 import { decodeMessage } from "../lib/message/decode.ts";
 import type { IdempotencyRecord } from "../lib/payments/record.ts";
@@ -22,18 +22,12 @@ export function createLetters({ table, tableName, worker, queue, queues }: Stack
   const { timings } = readEnvironment(worker.env);
   let known = new Map<string, DeadLetter>();
 
-  async function read({ body, sqsMessageId, sentAtMs, receiveCount }: QueuedMessage) {
+  async function read({ body, sentAtMs, ...message }: QueuedMessage) {
     const decoded = decodeMessage(body, Date.now(), timings);
-    const messageId = decoded.kind === "message" ? decoded.message.id : decoded.messageId;
-    const record = (await table.item(tableName, messageId ?? "")) as IdempotencyRecord | undefined;
-    return {
-      messageId,
-      sqsMessageId,
-      sentAt: sentAtMs,
-      receiveCount,
-      attempt: record?.attempt ?? 0,
-      ...reasonOf(decoded, record, Date.now()),
-    };
+    const record = (await table.item(tableName, idOf(decoded) ?? "")) as
+      | IdempotencyRecord
+      | undefined;
+    return letterOf({ ...message, sentAt: sentAtMs }, decoded, record, Date.now());
   }
 
   async function of(message: QueuedMessage): Promise<DeadLetter> {

@@ -10,7 +10,8 @@ import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { UsageError } from "../terminal/command.ts";
 import type { Target } from "./target.ts";
 
-const LOCAL = {
+/** For a client of the local servers. */
+export const LOCAL = {
   region: "us-east-1",
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
 };

@@ -4,7 +4,7 @@ import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { eventBus } from "../../lib/aws/event-bus.ts";
 import type { OutcomeBus } from "../../lib/outcomes/publish.ts";
 import { UsageError } from "../terminal/command.ts";
-import { regionOf } from "./clients.ts";
+import { LOCAL, regionOf } from "./clients.ts";
 import { need } from "./target.ts";
 import type { Target } from "./target.ts";
 
@@ -14,10 +14,5 @@ export function eventBusFor(target: Target): OutcomeBus {
   if (!target.local) return eventBus(new EventBridgeClient(regionOf(target)), name);
   const endpoint = target.local.env["AWS_ENDPOINT_URL_EVENTBRIDGE"];
   if (!endpoint) throw new UsageError("The local stack has no bus: restart it with npm start.");
-  const client = new EventBridgeClient({
-    endpoint,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-  return eventBus(client, name);
+  return eventBus(new EventBridgeClient({ endpoint, ...LOCAL }), name);
 }

@@ -1,7 +1,7 @@
 // The worker's lines in CloudWatch Logs: those so far, or as they come.
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { paginateFilterLogEvents } from "@aws-sdk/client-cloudwatch-logs";
 import type { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 
 /** Well within FilterLogEvents' five calls per second for an account and region. */
@@ -24,21 +24,13 @@ export async function* readLogGroup(
   from: number,
   signal: AbortSignal,
 ): AsyncGenerator<Event> {
-  let nextToken: string | undefined;
-  do {
-    const { events = [], nextToken: next } = await client.send(
-      new FilterLogEventsCommand({
-        logGroupName,
-        startTime: from,
-        filterPattern: PATTERN,
-        ...(nextToken !== undefined && { nextToken }),
-      }),
-    );
+  const query = { logGroupName, startTime: from, filterPattern: PATTERN };
+  for await (const { events = [] } of paginateFilterLogEvents({ client }, query)) {
     for (const { eventId: id = "", timestamp = 0, message = "" } of events) {
       yield { id, timestamp, line: message.trimEnd() };
     }
-    nextToken = next;
-  } while (nextToken !== undefined && !signal.aborted);
+    if (signal.aborted) return;
+  }
 }
 
 /**
@@ -56,12 +48,8 @@ export async function* followLogGroup(
   while (!signal.aborted) {
     let newest = from;
     const startTime = Math.max(sinceMs, from - LATE_MS);
-    for await (const { id, timestamp, line } of readLogGroup(
-      client,
-      logGroupName,
-      startTime,
-      signal,
-    )) {
+    const events = readLogGroup(client, logGroupName, startTime, signal);
+    for await (const { id, timestamp, line } of events) {
       if (seen.has(id)) continue;
       seen.set(id, timestamp);
       newest = Math.max(newest, timestamp);

@@ -1,8 +1,9 @@
 // payments ledger: whether the orders' ledger adds up, and agrees with what Stripe charged.
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
+
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import { createPace } from "../../lib/stripe/pace.ts";
 import { tableFor } from "../clients/clients.ts";
-import { scanPages } from "../clients/scan.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import type { Target } from "../clients/target.ts";
@@ -93,14 +94,15 @@ async function readLedger(target: Target, signal: AbortSignal): Promise<Ledger> 
     ExpressionAttributeValues: { ":ledger": "ledger#" },
   };
   const currencies = new Set<string>(); // messages with lines in two
-  for await (const { items, read } of scanPages(tableFor(target), scan, signal)) {
-    for (const { messageId, side, amount, currency, at } of items as Line[]) {
+  for await (const page of paginateScan({ client: tableFor(target) }, scan)) {
+    for (const { messageId, side, amount, currency, at } of (page.Items ?? []) as Line[]) {
       const entry = entries.get(messageId) ?? { debit: 0n, credit: 0n, currency, at };
       entry[side === "debit" ? "debit" : "credit"] += BigInt(amount);
       if (entry.currency !== currency) currencies.add(messageId);
       entries.set(messageId, entry);
     }
-    progress.advance(read);
+    progress.advance(page.ScannedCount);
+    if (signal.aborted) break;
   }
   progress.done();
   const differences = [...entries]
@@ -147,8 +149,9 @@ async function check(
     ExpressionAttributeNames: { "#result": "result" },
     ExpressionAttributeValues: { ":succeeded": "succeeded" },
   };
-  for await (const { items } of scanPages(tableFor(target), scan, signal)) {
-    for (const record of items as IdempotencyRecord[]) paid.set(record.messageId, record);
+  for await (const { Items = [] } of paginateScan({ client: tableFor(target) }, scan)) {
+    for (const record of Items as IdempotencyRecord[]) paid.set(record.messageId, record);
+    if (signal.aborted) break;
   }
   const differ = (messageId: string, kind: string, sentence: string) =>
     differences.push({ messageId, kind, sentence });

@@ -18,6 +18,7 @@ import { repairAll } from "../reconcile/repair-all.ts";
 import { collect, forScripts, report } from "../reconcile/report.ts";
 import type { Sources } from "../reconcile/verify.ts";
 import { flag, instant, integer, readArguments, text } from "../terminal/arguments.ts";
+import type { ValuesOf } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { printJson, say } from "../terminal/print.ts";
 import { duration } from "../terminal/progress.ts";
@@ -89,12 +90,8 @@ export async function run(args: string[]): Promise<void> {
   const target = await findTarget(values);
   const signal = interruptSignal();
   const { recordTtlMs } = timingsFor(target);
-  const { folder, checkpoint } = await begin(
-    values,
-    need(target, "tableName"),
-    recordTtlMs,
-    Date.now(),
-  );
+  const tableName = need(target, "tableName");
+  const { folder, checkpoint } = await begin(values, tableName, recordTtlMs, Date.now());
   using access = await stripeFor(target, 5);
   const sources: Sources = {
     table: tableFor(target),
@@ -120,10 +117,7 @@ export async function run(args: string[]): Promise<void> {
   const locate = (id: string): string => describePlace(id, queues);
   if (!values.json) report(checkpoint, found, locate, findings.file);
   const repaired = values.repair
-    ? await repairAll(found, findings, sources, recordTtlMs, {
-        yes: values.yes,
-        signal,
-      })
+    ? await repairAll(found, findings, sources, recordTtlMs, { yes: values.yes, signal })
     : [];
   if (values.json) printJson(forScripts(checkpoint, found, locate, repaired, findings.file));
   else for (const one of repaired) console.log(`${one.messageId}: ${one.sentence}`);
@@ -139,12 +133,11 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function begin(
-  values: { since: number | undefined; until: number | undefined; resume: string | undefined },
+  { since, until, resume }: ValuesOf<typeof COMMAND>,
   tableName: string,
   recordTtlMs: number,
   now: number,
 ): Promise<{ folder: string; checkpoint: Checkpoint }> {
-  const { since, until, resume } = values;
   if (resume !== undefined) {
     if (since !== undefined || until !== undefined) {
       throw new UsageError(

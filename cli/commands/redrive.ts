@@ -18,6 +18,7 @@ import { depthOf } from "../queue/peek.ts";
 import { isKnownReason, isReason, REASON_KINDS } from "../queue/reason.ts";
 import { warnings } from "../queue/warnings.ts";
 import { flag, integer, queueUrl, readArguments, texts } from "../terminal/arguments.ts";
+import type { ValuesOf } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
@@ -107,11 +108,8 @@ export async function run(args: string[]): Promise<void> {
   }
   say(proposal(chosen, queue.url, to));
   const question = `Move ${plural(chosen.length, "message")}?`;
-  if (!(await confirm(question, { yes: values.yes, signal }))) {
-    say("Nothing was moved.");
-    process.exitCode = signal.aborted ? 130 : 0;
-    return;
-  }
+  const asking = { yes: values.yes, signal, otherwise: "Nothing was moved." };
+  if (!(await confirm(question, asking))) return;
 
   const { count, moved, problems } = await move(queue, to, chosen, choice, signal);
   for (const problem of problems) say(styleText("red", problem));
@@ -123,14 +121,7 @@ export async function run(args: string[]): Promise<void> {
   if (signal.aborted) process.exitCode = 130;
 }
 
-function readChoice(values: {
-  id: readonly string[];
-  reason: readonly string[];
-  all: boolean;
-  limit: number | undefined;
-  rate: number | undefined;
-}): Choice {
-  const { id, reason, all, limit, rate } = values;
+function readChoice({ id, reason, all, limit, rate }: ValuesOf<typeof COMMAND>): Choice {
   if (Number(id.length > 0) + Number(reason.length > 0) + Number(all) !== 1) {
     throw new UsageError("Name the messages to move: --id, --reason or --all. See --help.");
   }

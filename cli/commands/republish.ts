@@ -1,13 +1,14 @@
 // payments republish: publishes outcome events again, for a consumer that lost or never had them.
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
+
 import { publishChanges } from "../../lib/outcomes/publish.ts";
 import type { OutcomeBus } from "../../lib/outcomes/publish.ts";
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import { isLocal, tableFor } from "../clients/clients.ts";
 import { eventBusFor } from "../clients/event-bus.ts";
 import { readRecords } from "../clients/records.ts";
-import { scanPages } from "../clients/scan.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import type { Target } from "../clients/target.ts";
 import { expectedRecords } from "../reconcile/read-records.ts";
@@ -78,11 +79,8 @@ export async function run(args: string[]): Promise<void> {
     since === undefined ? "" : `recorded since ${utc(since)} UTC`,
   ];
   const question = `Publish the outcomes ${which.filter(Boolean).join(", ")} to ${bus} again, for every consumer?`;
-  if (!dryRun && !(await confirm(question, { yes: values.yes || local, signal }))) {
-    say("Nothing was published.");
-    process.exitCode = signal.aborted ? 130 : 0;
-    return;
-  }
+  const asking = { yes: values.yes || local, signal, otherwise: "Nothing was published." };
+  if (!dryRun && !(await confirm(question, asking))) return;
 
   const done: Done = { published: 0, failed: [], missing: [] };
   const onEvent = (line: string) => {
@@ -134,9 +132,10 @@ async function* recordsOf(
     ExpressionAttributeValues: { ":since": since },
   };
   try {
-    for await (const { items, read } of scanPages(table, scan, signal)) {
-      yield items as IdempotencyRecord[];
-      progress.advance(read);
+    for await (const { Items = [], ScannedCount } of paginateScan({ client: table }, scan)) {
+      yield Items as IdempotencyRecord[];
+      progress.advance(ScannedCount);
+      if (signal.aborted) break;
     }
   } finally {
     progress.done();

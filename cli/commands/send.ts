@@ -6,10 +6,10 @@ import { SendMessageBatchCommand } from "@aws-sdk/client-sqs";
 import type { SendMessageBatchResult, SQSClient } from "@aws-sdk/client-sqs";
 
 import { messageBody, SHAPES } from "../../scripts/message-body.ts";
-import type { Shape } from "../../scripts/message-body.ts";
 import { isLocal, sqsFor } from "../clients/clients.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import { choice, flag, integer, readArguments, text } from "../terminal/arguments.ts";
+import type { ValuesOf } from "../terminal/arguments.ts";
 import { interruptSignal, UsageError } from "../terminal/command.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
@@ -72,11 +72,8 @@ export async function run(args: string[]): Promise<void> {
   const signal = interruptSignal();
   const said = values.file === undefined ? `${values.amount} ${values.currency} each` : values.file;
   const question = `Send ${plural(messages.length, "message")} (${said}) to ${queueUrl}, to be charged?`;
-  if (!(await confirm(question, { yes: values.yes || isLocal(queueUrl), signal }))) {
-    say("Nothing was sent.");
-    process.exitCode = signal.aborted ? 130 : 0;
-    return;
-  }
+  const asking = { yes: values.yes || isLocal(queueUrl), signal, otherwise: "Nothing was sent." };
+  if (!(await confirm(question, asking))) return;
 
   const { sent, failed } = await sendAll(client, queueUrl, sends, signal);
   for (const { label, problem } of failed) {
@@ -99,16 +96,8 @@ export async function run(args: string[]): Promise<void> {
   if (signal.aborted) process.exitCode = 130;
 }
 
-function compose(values: {
-  amount: number;
-  currency: string;
-  customer: string;
-  "payment-method": string;
-  id: string | undefined;
-  shape: Shape;
-  count: number;
-}): Message[] {
-  const { shape, count } = values;
+function compose(values: ValuesOf<typeof COMMAND>): Message[] {
+  const { amount, currency, customer, "payment-method": paymentMethod, shape, count } = values;
   if (values.id !== undefined && count > 1) {
     throw new UsageError(
       "--id with --count would give several messages one id: use --repeat to send the same message again.",
@@ -116,15 +105,8 @@ function compose(values: {
   }
   return Array.from({ length: count }, () => {
     const id = values.id ?? randomUUID();
-    const body = messageBody(shape, {
-      id,
-      sentAt: new Date(),
-      amount: values.amount,
-      currency: values.currency,
-      customer: values.customer,
-      paymentMethod: values["payment-method"],
-    });
-    return { label: id, body };
+    const operation = { id, sentAt: new Date(), amount, currency, customer, paymentMethod };
+    return { label: id, body: messageBody(shape, operation) };
   });
 }
 

@@ -63,11 +63,12 @@ type Report = MessageExplanation & {
   stripe?: AtStripe;
 };
 
-type AtStripe = { intents: Found[] } & (
-  | { comparison: Comparison }
-  /** Why there is none. */
-  | { problem: string }
-);
+type AtStripe = {
+  intents: Found[];
+  comparison: Comparison["kind"] | "unknown";
+  sentence: string;
+  fine: boolean;
+};
 
 export async function run(args: string[]): Promise<void> {
   const { values, positionals: given } = readArguments(COMMAND, args);
@@ -105,7 +106,7 @@ export async function run(args: string[]): Promise<void> {
 
   if (values.json) printJson(reports.map(forScripts));
   else for (const report of reports) console.log(`${describe(report, link, now)}\n`);
-  const asks = ({ needsAction, stripe }: Report) => needsAction || (stripe && !isFine(stripe));
+  const asks = ({ needsAction, stripe }: Report) => needsAction || (stripe && !stripe.fine);
   if (reports.some(asks)) process.exitCode = 3;
 }
 
@@ -122,24 +123,21 @@ async function ask(
       const intent = await retrieveAtStripe(stripe, recorded);
       if (intent) intents.push(intent);
     }
-    return { comparison: compareWithStripe(record, intents.map(stripeStateOf)), intents };
+    const comparison = compareWithStripe(record, intents.map(stripeStateOf));
+    return {
+      intents,
+      comparison: comparison.kind,
+      sentence: describeComparison(comparison),
+      fine: !needsAction(comparison.kind),
+    };
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     const { StripeConnectionError, StripeAPIError } = Stripe.errors;
     const unavailable = error instanceof StripeConnectionError || error instanceof StripeAPIError;
     const what = unavailable ? "Stripe is not available" : "Stripe did not accept the call";
-    return { problem: `${what}, so this is the record alone: ${error.message}`, intents: [] };
+    const sentence = `${what}, so this is the record alone: ${error.message}`;
+    return { intents: [], comparison: "unknown", sentence, fine: false };
   }
-}
-
-function isFine(stripe: AtStripe): boolean {
-  if ("problem" in stripe) return false;
-  return !needsAction(stripe.comparison.kind);
-}
-
-function sentenceOf(stripe: AtStripe): string {
-  if ("comparison" in stripe) return describeComparison(stripe.comparison);
-  return stripe.problem;
 }
 
 function describe(
@@ -154,7 +152,7 @@ function describe(
   }
   if (stripe) {
     const label = stripe.intents.length === 0 ? "at Stripe" : "";
-    all.push([label, styleText(isFine(stripe) ? "green" : "red", sentenceOf(stripe))]);
+    all.push([label, styleText(stripe.fine ? "green" : "red", stripe.sentence)]);
   }
   return `${styleText("bold", messageId)}\n${labeled(all)}`;
 }
@@ -171,8 +169,8 @@ function forScripts({ messageId, state, place, next, record, deadLetters, stripe
     }),
     ...(stripe && {
       stripe: {
-        comparison: "comparison" in stripe ? stripe.comparison.kind : "unknown",
-        sentence: sentenceOf(stripe),
+        comparison: stripe.comparison,
+        sentence: stripe.sentence,
         paymentIntents: stripe.intents.map(({ id, status, amount, currency, created }) => ({
           id,
           status,

@@ -1,6 +1,6 @@
+// What overview and watch show: the queues, the alarms, the redrives and the latest results.
 import { readAlarms } from "../clients/alarms.ts";
 import type { Alarmed } from "../clients/alarms.ts";
-// What overview and watch show: the queues, the alarms, the redrives and the latest results.
 import { sqsFor, timingsFor } from "../clients/clients.ts";
 import { readResults } from "../clients/results.ts";
 import type { ResultLine } from "../clients/results.ts";

@@ -3,6 +3,8 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import { decodeMessage } from "../../lib/message/decode.ts";
+import type { Decoded } from "../../lib/message/decode.ts";
+import type { IdempotencyRecord } from "../../lib/payments/record.ts";
 import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { sqsFor, tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
@@ -52,27 +54,34 @@ export async function reasonsFor(
   const decoded = batch.map(({ body, schemaVersion }) =>
     decodeMessage(body, now, timings, schemaVersion),
   );
-  const ids = decoded.map((one) => (one.kind === "message" ? one.message.id : undefined));
-  const records = await readRecords(
-    table,
-    tableName,
-    ids.filter((id) => id !== undefined),
-  );
-  return batch.map(({ sqsMessageId, sentAt, receiveCount }, index) => {
+  const ids = decoded.flatMap((one) => (one.kind === "message" ? one.message.id : []));
+  const records = await readRecords(table, tableName, ids);
+  return batch.map((received, index) => {
     const one = decoded[index];
     if (!one) throw new Error("Bug! A message without its decoding.");
-    const messageId = one.kind === "message" ? one.message.id : one.messageId;
-    const record = messageId === undefined ? undefined : records.get(messageId);
-    return {
-      messageId,
-      sqsMessageId,
-      sentAt,
-      receiveCount,
-      attempt: record?.attempt ?? 0,
-      ...reasonOf(one, record, now),
-    };
+    return letterOf(received, one, records.get(idOf(one) ?? ""), now);
   });
 }
+
+/** `record` is the one under its message id. */
+export function letterOf(
+  {
+    sqsMessageId,
+    sentAt,
+    receiveCount,
+  }: Pick<Received, "sqsMessageId" | "sentAt" | "receiveCount">,
+  decoded: Decoded,
+  record: IdempotencyRecord | undefined,
+  now: number,
+): DeadLetter {
+  const attempt = record?.attempt ?? 0;
+  const reason = reasonOf(decoded, record, now);
+  return { messageId: idOf(decoded), sqsMessageId, sentAt, receiveCount, attempt, ...reason };
+}
+
+/** The message id; of what is invalid too, when it can be read. */
+export const idOf = (decoded: Decoded): string | undefined =>
+  decoded.kind === "message" ? decoded.message.id : decoded.messageId;
 
 /** Everything in the dead-letter queue, oldest first. Nothing is consumed. `keep` sees each body. */
 export async function readDeadLetters(

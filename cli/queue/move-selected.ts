@@ -5,11 +5,10 @@
 //
 //   ✗1: the message is still here alone. ✗2: it is in both queues, and the protocol charges it once.
 //   Deleting first could lose it.
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { DeleteMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Message, SQSClient } from "@aws-sdk/client-sqs";
 
+import { createPace } from "../../lib/stripe/pace.ts";
 import { reasonsFor } from "./dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "./dead-letters.ts";
 import { peekAt } from "./peek.ts";
@@ -40,19 +39,11 @@ export async function moveSelected(
 ): Promise<MovedSome> {
   const result: Omit<MovedSome, "peek"> = { moved: [], notDeleted: 0, notSent: [] };
   let taken = 0;
-  let nextAt = performance.now();
-
-  /** Waits for a place in the rate. */
-  const place = async (): Promise<void> => {
-    if (choice.perSecond === undefined) return;
-    const at = Math.max(nextAt, performance.now());
-    nextAt = at + 1_000 / choice.perSecond;
-    await sleep(Math.max(0, at - performance.now()), undefined, { signal }).catch(() => {});
-  };
+  const pace = createPace(choice.perSecond ?? Infinity, { signal });
 
   /** True when the message has left the dead-letter queue. */
   const moveOne = async (received: Received, letter: DeadLetter): Promise<boolean> => {
-    await place();
+    await pace(async () => {}).catch(() => {}); // interrupted
     if (signal.aborted) return false;
     try {
       await destination.sqs.send(copyOf(received.message, destination.url));

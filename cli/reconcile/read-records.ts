@@ -1,6 +1,6 @@
 // Reads the whole table of records in segments, several at once, page by page.
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
 import { RECORD_ENTRY, recordEntryOf } from "../../lib/aws/scan-records.ts";
@@ -48,22 +48,21 @@ export async function readAllRecords(
   };
 
   const readSegment = async (segment: Checkpoint["segments"][number], index: number) => {
-    for (;;) {
-      if (segment.done || signal.aborted) return;
-      const { Items = [], LastEvaluatedKey } = await client.send(
-        new ScanCommand({
-          TableName: tableName,
-          Segment: index,
-          TotalSegments: segments.length,
-          Limit: PAGE,
-          ProjectionExpression: RECORD_ENTRY,
-          ...(segment.from && { ExclusiveStartKey: segment.from }),
-        }),
-      );
+    if (segment.done || signal.aborted) return;
+    const scan = {
+      TableName: tableName,
+      Segment: index,
+      TotalSegments: segments.length,
+      Limit: PAGE,
+      ProjectionExpression: RECORD_ENTRY,
+    };
+    const paged = { client, startingToken: segment.from };
+    for await (const { Items = [], LastEvaluatedKey } of paginateScan(paged, scan)) {
       for (const item of Items) keep(item as IdempotencyRecord);
       progress.advance(Items.length);
       if (LastEvaluatedKey) segment.from = LastEvaluatedKey;
       else segment.done = true;
+      if (signal.aborted) return;
     }
   };
   await Promise.all(segments.map(readSegment));

@@ -36,10 +36,8 @@ export async function repairAll(
     .map((finding) => [finding.messageId, describeStates(finding)]);
   say(`\nTo be recorded in ${sources.tableName}:\n${table(["message", "at Stripe"], shown)}`);
   if (count > shown.length) say(`and ${count - shown.length} more: ${findings.file}`);
-  if (!(await confirm(`Record ${plural(count, "outcome")}?`, options))) {
-    say("Nothing was recorded.");
-    return [];
-  }
+  const asking = { ...options, otherwise: "Nothing was recorded." };
+  if (!(await confirm(`Record ${plural(count, "outcome")}?`, asking))) return [];
   const deps: RepairDeps = {
     records: recordsTable(sources.table, sources.tableName),
     recordTtlMs,

@@ -114,6 +114,13 @@ function explain(help: string, fallback: string | number | undefined): string {
 
 type Options = Record<string, Option<unknown>>;
 
+type Values<Own extends Options> = {
+  [Name in keyof Own]: Own[Name] extends Option<infer Value> ? Value : never;
+};
+
+/** What a command's options are read as. */
+export type ValuesOf<Command extends { options: Options }> = Values<Command["options"]>;
+
 export type CommandSpec<Own extends Options> = {
   /** As in `"x" is not an option of NAME`. */
   name: string;
@@ -136,10 +143,7 @@ export type CommandSpec<Own extends Options> = {
 export function readArguments<Own extends Options>(
   spec: CommandSpec<Own>,
   args: readonly string[] = process.argv.slice(2),
-): {
-  values: { [Name in keyof Own]: Own[Name] extends Option<infer Value> ? Value : never };
-  positionals: string[];
-} {
+): { values: Values<Own>; positionals: string[] } {
   const { name, options, positionals: noun } = spec;
   const { given, positionals } = parse(options, args);
   if (given["help"]) {

@@ -9,13 +9,14 @@ type Terminal = {
 };
 
 /**
- * Whether the person says yes. Any other answer, Ctrl-C and Ctrl-D are a no.
+ * Whether the person says yes. Any other answer, Ctrl-C and Ctrl-D are a no, which says `otherwise`; after
+ * Ctrl-C the exit status is 130.
  *
  * @throws UsageError without a terminal to ask at, unless `yes`
  */
 export async function confirm(
   question: string,
-  { yes, signal }: { yes: boolean; signal: AbortSignal },
+  { yes, signal, otherwise }: { yes: boolean; signal: AbortSignal; otherwise: string },
   { input, output }: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<boolean> {
   if (yes) return true;
@@ -33,11 +34,13 @@ export async function confirm(
       terminal.question(`${question} [y/N] `, { signal }),
       closed,
     ]);
-    return /^y(es)?$/i.test(answer.trim());
+    if (/^y(es)?$/i.test(answer.trim())) return true;
   } catch (error) {
-    if (signal.aborted) return false;
-    throw error;
+    if (!signal.aborted) throw error;
+    process.exitCode = 130;
   } finally {
     terminal.close();
   }
+  output.write(`${otherwise}\n`);
+  return false;
 }

@@ -48,12 +48,15 @@ test("the log group is read page by page, late events too, and each event once",
     timestamp,
     message: `${eventId}\n`,
   });
-  const logs = mockClient(CloudWatchLogsClient);
-  logs
+  const pages = [
+    { events: [event("a", 100_000)], nextToken: "more" },
+    { events: [event("b", 140_000)] },
+    { events: [event("b", 140_000), event("late", 120_000), event("c", 150_000)] },
+  ];
+  const asked: object[] = [];
+  mockClient(CloudWatchLogsClient)
     .on(FilterLogEventsCommand)
-    .resolvesOnce({ events: [event("a", 100_000)], nextToken: "more" })
-    .resolvesOnce({ events: [event("b", 140_000)] })
-    .resolves({ events: [event("b", 140_000), event("late", 120_000), event("c", 150_000)] });
+    .callsFake((input: object) => pages[asked.push({ ...input }) - 1]);
   const stop = new AbortController();
 
   const lines: string[] = [];
@@ -64,14 +67,10 @@ test("the log group is read page by page, late events too, and each event once",
   }
 
   expect(lines).toEqual(["a", "b", "late", "c"]);
-  expect(logs.commandCalls(FilterLogEventsCommand).map(({ args }) => args[0].input)).toEqual([
-    { logGroupName: "/worker", startTime: 90_000, filterPattern: '{ $.decision = "*" }' },
-    {
-      logGroupName: "/worker",
-      startTime: 90_000,
-      filterPattern: '{ $.decision = "*" }',
-      nextToken: "more",
-    },
-    { logGroupName: "/worker", startTime: 110_000, filterPattern: '{ $.decision = "*" }' },
+  const query = { logGroupName: "/worker", filterPattern: '{ $.decision = "*" }' };
+  expect(asked).toEqual([
+    { ...query, startTime: 90_000 },
+    { ...query, startTime: 90_000, nextToken: "more" },
+    { ...query, startTime: 110_000 },
   ]);
 });

@@ -17,6 +17,8 @@ function terminal(answer?: string) {
   return { input, output };
 }
 
+const ask = (yes: boolean, streams: Parameters<typeof confirm>[2], signal: AbortSignal) =>
+  confirm("Move it?", { yes, signal, otherwise: "Nothing was moved." }, streams);
 const never = new AbortController().signal;
 
 test.each<[string, boolean]>([
@@ -27,26 +29,32 @@ test.each<[string, boolean]>([
   ["yesterday\n", false],
   ["", false], // Ctrl-D
 ])("the answer %j is %j", async (answer, expected) => {
-  expect(await confirm("Move it?", { yes: false, signal: never }, terminal(answer))).toBe(expected);
+  const streams = terminal(answer);
+
+  expect(await ask(false, streams, never)).toBe(expected);
+  expect(String(streams.output.read())).toBe(
+    `Move it? [y/N] ${expected ? "" : "Nothing was moved.\n"}`,
+  );
 });
 
-test("Ctrl-C at the question is a no", async () => {
+test("Ctrl-C at the question is a no, with its exit status", async () => {
   const interrupted = new AbortController();
-  const asked = confirm("Move it?", { yes: false, signal: interrupted.signal }, terminal());
+  const asked = ask(false, terminal(), interrupted.signal);
 
   interrupted.abort();
 
   expect(await asked).toBe(false);
+  expect(process.exitCode).toBe(130);
+  process.exitCode = undefined;
 });
 
 test("without a terminal the question is an error, and --yes needs none", async () => {
-  const input = new PassThrough();
-  const streams = { input, output: new PassThrough() };
+  const streams = { input: new PassThrough(), output: new PassThrough() };
 
-  const asked = confirm("Move it?", { yes: false, signal: never }, streams);
-
-  await expect(asked).rejects.toThrow("Move it? There is no terminal to ask at");
-  expect(await confirm("Move it?", { yes: true, signal: never }, streams)).toBe(true);
+  await expect(ask(false, streams, never)).rejects.toThrow(
+    "Move it? There is no terminal to ask at",
+  );
+  expect(await ask(true, streams, never)).toBe(true);
 });
 
 test.each<[number, number, number | undefined, string]>([
