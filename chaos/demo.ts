@@ -25,10 +25,7 @@ payment was charged twice and none was lost, each outcome was published with one
 of each paid order left once, and every planned fault really happened; 1 when not.`,
   options: {
     page: flag("serves the live page meanwhile, and afterwards until Ctrl-C"),
-    port: integer("N", "the page's port, instead of 4700 or the next free one", {
-      min: 1_024,
-      max: 65_525,
-    }),
+    port: integer("N", "the page's port, instead of 4700 or the next free one", [1_024, 65_525]),
   },
 };
 

@@ -19,25 +19,23 @@ what they would make if a batch took no longer than its slowest charge. Then pay
 at four fifths of that: how long each takes from sent to its outcome. 1 % of the messages come twice.
 The built bundles in their own processes, on this machine only, with the deployed timings.`,
   options: {
-    rate: number("N", "payments per second that the slots are for, as npm run capacity plans", {
-      min: 0.1,
-      max: 1_000,
-      fallback: 15,
-    }),
-    minutes: number("N", "how long payments come", { min: 0.01, max: 1_440, fallback: 4 }),
-    payments: integer("N", "full load until so many are done, in place of minutes", {
-      min: 100,
-      max: 10_000_000,
-    }),
+    rate: number(
+      "N",
+      "payments per second that the slots are for, as npm run capacity plans",
+      [0.1, 1_000],
+      15,
+    ),
+    minutes: number("N", "how long payments come", [0.01, 1_440], 4),
+    payments: integer(
+      "N",
+      "full load until so many are done, in place of minutes",
+      [100, 10_000_000],
+    ),
     ...LATENCY_OPTIONS,
     door: flag(
       "orders through the payment API, at four fifths of the rate, until they are shipped",
     ),
-    seed: integer("S", "repeats another run's latencies", {
-      min: 0,
-      max: 2 ** 32 - 1,
-      fallback: 1,
-    }),
+    seed: integer("S", "repeats another run's latencies", [0, 2 ** 32 - 1], 1),
   },
   notes: `
 With --door, the end waits for a minute: a client that asks again while its payment is in progress makes

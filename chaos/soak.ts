@@ -16,18 +16,11 @@ repeat and operators redrive; then waits a few quiet minutes, until each message
 the built bundles in their own processes, on this machine only. Every number comes from Stripe's
 ledger, the tables, the queues and the bus.`,
   options: {
-    minutes: number("N", "how long things go wrong; 0.5 is half a minute", {
-      min: 0.01,
-      max: 1_440,
-      fallback: 1,
-    }),
+    minutes: number("N", "how long things go wrong; 0.5 is half a minute", [0.01, 1_440], 1),
     seed: integer(
       "S",
       "repeats another run's random choices; when a process gets its turn still differs",
-      {
-        min: 0,
-        max: 2 ** 32 - 1,
-      },
+      [0, 2 ** 32 - 1],
     ),
   },
   notes: `

@@ -20,7 +20,7 @@ Breaks the local stack that npm start runs, or ends what is broken; without argu
 broken now. The live page has the same switches.`,
   positionals: "What to break",
   options: {
-    times: integer("N", "ends after so many requests", { min: 1, max: 1_000_000 }),
+    times: integer("N", "ends after so many requests", [1, 1_000_000]),
     for: {
       ...text("TIME", "ends after 30s, 5m or 1h; Ctrl-C ends it at once"),
       read(name: string, [given]: readonly string[]): number | undefined {

@@ -11,23 +11,24 @@ import { partsFor } from "./capacity/parts.ts";
 import { planFor, totalOf } from "./capacity/plan.ts";
 import type { Load, Plan } from "./capacity/plan.ts";
 
-const PERCENT = { min: 0, max: 100, fallback: 1 };
+const PERCENT = [0, 100] as const;
 
 const COMMAND = {
   name: "capacity",
   usage: "npm run capacity -- --rate 15",
   about: "Settings, costs and limits for a load of payments.",
   options: {
-    rate: number("N", "payments per second", { min: 0.001, max: 100_000 }),
+    rate: number("N", "payments per second", [0.001, 100_000]),
     ...LATENCY_OPTIONS,
-    "stripe-rate": number("N", "PaymentIntents per second that Stripe allows", {
-      min: 1,
-      max: 1_000_000,
-      fallback: DEFAULT_TIMINGS.apiRequestsPerSecond,
-    }),
-    window: number("S", "seconds that a batch may gather", { min: 0, max: 300, fallback: 0 }),
-    duplicates: number("N", "messages that arrive twice, in % of the payments", PERCENT),
-    retries: number("N", "charges that fail once and are tried again, in %", PERCENT),
+    "stripe-rate": number(
+      "N",
+      "PaymentIntents per second that Stripe allows",
+      [1, 1_000_000],
+      DEFAULT_TIMINGS.apiRequestsPerSecond,
+    ),
+    window: number("S", "seconds that a batch may gather", [0, 300], 0),
+    duplicates: number("N", "messages that arrive twice, in % of the payments", PERCENT, 1),
+    retries: number("N", "charges that fail once and are tried again, in %", PERCENT, 1),
   },
   notes: `
 Charges take times of a log-normal distribution: your own median and p99 are chargeMs in the worker's

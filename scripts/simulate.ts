@@ -12,24 +12,21 @@ import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
 import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
 import { search } from "./simulate/search.ts";
 
-const MANY = { min: 0, max: 999_999_999 };
+const MANY = [0, 999_999_999] as const;
 
 const COMMAND = {
   name: "simulate",
   usage: "npm run simulate -- [options]",
   about: "Runs every schedule within a bound, then random ones, on the real lib/.",
   options: {
-    depth: integer("N", "every schedule of the small scenarios with at most N faults", {
-      ...MANY,
-      fallback: 1,
-    }),
-    seeds: integer("N", "then N random schedules beyond them", { ...MANY, fallback: 100_000 }),
-    from: integer("N", "the first seed", { ...MANY, fallback: 0 }),
-    faults: integer("N", "faults at most in a random schedule", { ...MANY, fallback: 6 }),
+    depth: integer("N", "every schedule of the small scenarios with at most N faults", MANY, 1),
+    seeds: integer("N", "then N random schedules beyond them", MANY, 100_000),
+    from: integer("N", "the first seed", MANY, 0),
+    faults: integer("N", "faults at most in a random schedule", MANY, 6),
     outcomes: flag("with the outcome publisher and the finalizer, instead of the worker alone"),
     orders: flag("with the door and the fulfillment of orders too"),
     "random-only": flag("leaves the small scenarios out"),
-    threads: integer("N", "threads", { min: 1, max: 999, fallback: availableParallelism() }),
+    threads: integer("N", "threads", [1, 999], availableParallelism()),
     seed: integer("N", "prints one random schedule", MANY),
     replay: text("CODE", "prints one schedule by its code"),
     shrink: flag("makes that schedule shorter first, if it breaks a rule"),

@@ -27,9 +27,9 @@ is one more charge: only for a stage whose Stripe key is in test mode.`,
     "queue-url": queueUrl,
     customer: text("cus_…", "the Stripe customer", "cus_local"),
     "payment-method": text("pm_…", "the Stripe PaymentMethod", "pm_card_visa"),
-    amount: integer("N", "in minor units", { min: 1, max: 999_999_999_999, fallback: 100 }),
+    amount: integer("N", "in minor units", [1, 999_999_999_999], 100),
     currency: text("CODE", "ISO 4217", "eur"),
-    wait: integer("SECONDS", "how long to wait", { min: 1, max: 3_600, fallback: 180 }),
+    wait: integer("SECONDS", "how long to wait", [1, 3_600], 180),
   },
   notes: `
 Needs the queue and the table. Other targets: npm run payments -- --help.

@@ -23,10 +23,7 @@ Runs queues, tables, Stripe, an event bus and every function on this machine unt
 Each function is its built bundle in processes of its own. Kill one and see what becomes of its
 messages. Timings are shorter than in AWS, in the same proportions: local/payment-worker.ts.`,
   options: {
-    port: integer("N", "fixed ports, the same after a restart, such as 4700", {
-      min: 1_024,
-      max: 65_529,
-    }),
+    port: integer("N", "fixed ports, the same after a restart, such as 4700", [1_024, 65_529]),
     container: flag("also lets containers reach the servers, for sam local invoke"),
   },
   notes: `

@@ -26,11 +26,7 @@ Stripe's charges:
     ...TARGET_OPTIONS,
     check: flag("compares the lines with the records and with Stripe"),
     since: instant("WHEN", "with --check: payments that succeeded since", "24h"),
-    rate: integer("N", "requests to Stripe per second, whose limit payments share", {
-      min: 1,
-      max: 100,
-      fallback: 5,
-    }),
+    rate: integer("N", "requests to Stripe per second, whose limit payments share", [1, 100], 5),
     json: flag("for scripts"),
   },
   notes: `

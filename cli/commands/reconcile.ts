@@ -54,11 +54,7 @@ At the end, for each currency: the sums of what is recorded as paid, and of Stri
     until: instant("WHEN", "its end (default: now)"),
     repair: flag("afterwards records the outcomes that are not recorded; asks first"),
     resume: text("FOLDER", "resumes an interrupted one, or repairs what one has found"),
-    rate: integer("N", "requests to Stripe per second, whose limit payments share", {
-      min: 1,
-      max: 100,
-      fallback: 5,
-    }),
+    rate: integer("N", "requests to Stripe per second, whose limit payments share", [1, 100], 5),
     yes: flag("does not ask"),
     json: flag("for scripts"),
   },

@@ -15,7 +15,7 @@ import { confirm } from "../terminal/confirm.ts";
 import { plural, printJson, say } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
 
-const MANY = { min: 1, max: 999_999, fallback: 1 };
+const MANY = [1, 999_999] as const;
 
 export const COMMAND = {
   name: "send",
@@ -23,19 +23,20 @@ export const COMMAND = {
   about: "Sends payment messages to a queue.",
   options: {
     ...TARGET_OPTIONS,
-    amount: integer("N", "in minor units, never scaled: 1250 is €12.50, 80 is ¥80", {
-      min: 1,
-      max: 999_999_999_999,
-      fallback: 1250,
-    }),
+    amount: integer(
+      "N",
+      "in minor units, never scaled: 1250 is €12.50, 80 is ¥80",
+      [1, 999_999_999_999],
+      1250,
+    ),
     currency: text("CODE", "ISO 4217", "eur"),
     customer: text("cus_…", "the Stripe customer", "cus_local"),
     "payment-method": text("pm_…", "the Stripe PaymentMethod", "pm_card_visa"),
     id: text("ID", "the message id (default: a new one for each message)"),
     shape: choice("SHAPE", "the shape of the body", SHAPES, "plain"),
     file: text("FILE", "sends this file as one body; a .jsonl file as one body per line"),
-    count: integer("N", "N messages, each with an id of its own", MANY),
-    repeat: integer("N", "each message N times, like a producer that retries", MANY),
+    count: integer("N", "N messages, each with an id of its own", MANY, 1),
+    repeat: integer("N", "each message N times, like a producer that retries", MANY, 1),
     yes: flag("does not ask; it asks only for a queue that is not on this machine"),
     json: flag("for scripts"),
   },

@@ -19,7 +19,7 @@ Shows the overview again and again until Ctrl-C, which ends it with exit status 
 it prints one after the other.`,
   options: {
     ...TARGET_OPTIONS,
-    interval: integer("SECONDS", "between two looks", { min: 1, max: 3_600, fallback: 5 }),
+    interval: integer("SECONDS", "between two looks", [1, 3_600], 5),
   },
   notes: `
 The dead-letter queue, which cannot be read without receiving, is read again only when the number of its

@@ -40,12 +40,13 @@ export const texts = (value: string, help: string): Option<readonly string[]> =>
   read: (_, given) => given,
 });
 
-type Range<Fallback> = { min: number; max: number; fallback?: Fallback };
+type Range = readonly [min: number, max: number];
 
 export function number<Fallback extends number | undefined = undefined>(
   value: string,
   help: string,
-  { min, max, fallback }: Range<Fallback>,
+  [min, max]: Range,
+  fallback?: Fallback,
   [noun, pattern]: readonly [string, RegExp] = ["a number", /^\d+(\.\d+)?$/],
 ): Option<number | Fallback> {
   return {
@@ -63,8 +64,9 @@ export function number<Fallback extends number | undefined = undefined>(
 export const integer = <Fallback extends number | undefined = undefined>(
   value: string,
   help: string,
-  range: Range<Fallback>,
-): Option<number | Fallback> => number(value, help, range, ["an integer", /^\d{1,15}$/]);
+  range: Range,
+  fallback?: Fallback,
+): Option<number | Fallback> => number(value, help, range, fallback, ["an integer", /^\d{1,15}$/]);
 
 export function choice<Value extends string>(
   value: string,

@@ -4,17 +4,21 @@ import { UsageError } from "../../cli/terminal/command.ts";
 import type { Latency } from "../../lib/timing/latency.ts";
 import { DEFAULT_TIMINGS } from "../../lib/timing/payments.ts";
 
-const MS = { min: 1, max: 20_000 };
+const MS = [1, 20_000] as const;
 
 export const LATENCY_OPTIONS = {
-  latency: number("MS", "ms that half of the charges take at Stripe at most", {
-    ...MS,
-    fallback: DEFAULT_TIMINGS.apiLatencyMs,
-  }),
-  p99: number("MS", "ms that 99 % of the charges take at most", {
-    ...MS,
-    fallback: DEFAULT_TIMINGS.apiLatencyP99Ms,
-  }),
+  latency: number(
+    "MS",
+    "ms that half of the charges take at Stripe at most",
+    MS,
+    DEFAULT_TIMINGS.apiLatencyMs,
+  ),
+  p99: number(
+    "MS",
+    "ms that 99 % of the charges take at most",
+    MS,
+    DEFAULT_TIMINGS.apiLatencyP99Ms,
+  ),
 };
 
 /** @throws UsageError */

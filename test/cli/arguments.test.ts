@@ -19,8 +19,8 @@ const COMMAND = {
   options: {
     to: queueUrl("URL", "where"),
     since: instant("WHEN", "from when"),
-    rate: integer("N", "how many per second, at most", { min: 1, max: 500, fallback: 5 }),
-    limit: integer("N", "in all", { min: 0, max: 9 }),
+    rate: integer("N", "how many per second, at most", [1, 500], 5),
+    limit: integer("N", "in all", [0, 9]),
     shape: choice("SHAPE", "the shape", ["round", "flat"], "flat"),
     id: texts("ID", "this one"),
     stack: text("NAME", ""),
