@@ -59,23 +59,17 @@ await runCommand(async () => {
   await engineArchitecture(); // fails before anything is started
   await build();
 
+  await using atEnd = new AsyncDisposableStack();
   const fresh = running ? undefined : await startStack();
-  try {
-    const env = running?.env ?? fresh?.worker.env ?? {};
-    await writeFiles(env);
-    const bridge = running?.bridge ? undefined : await bridgeAddress();
-    const stopRelay = bridge && (await startRelay(bridge, env));
-    try {
-      process.exitCode = await sam([
-        ...samArguments(locate(file)),
-        ...(values["skip-pull-image"] ? ["--skip-pull-image"] : []),
-      ]);
-    } finally {
-      if (stopRelay) await stopRelay();
-    }
-  } finally {
-    await fresh?.stop();
-  }
+  if (fresh) atEnd.defer(() => fresh.stop());
+  const env = running?.env ?? fresh?.worker.env ?? {};
+  await writeFiles(env);
+  const bridge = running?.bridge ? undefined : await bridgeAddress();
+  if (bridge) atEnd.defer(await startRelay(bridge, env));
+  process.exitCode = await sam([
+    ...samArguments(locate(file)),
+    ...(values["skip-pull-image"] ? ["--skip-pull-image"] : []),
+  ]);
 });
 
 async function writeFiles(env: Record<string, string>): Promise<void> {
@@ -88,15 +82,8 @@ async function writeFiles(env: Record<string, string>): Promise<void> {
 
 function samArguments(event: string): string[] {
   const files = ["--template", TEMPLATE, "--event", event, "--env-vars", ENVIRONMENT];
-  return [
-    "local",
-    "invoke",
-    ...files,
-    "--region",
-    "us-east-1",
-    "--add-host",
-    `${HOST}:host-gateway`,
-  ];
+  const network = ["--region", "us-east-1", "--add-host", `${HOST}:host-gateway`];
+  return ["local", "invoke", ...files, ...network];
 }
 
 /** Runs the SAM CLI, which stops its container on Ctrl-C itself, and returns its exit status. */

@@ -63,37 +63,29 @@ async function run(
   { container, port }: { container: boolean; port: number | undefined },
   interrupted: Promise<void>,
 ): Promise<void> {
-  let stopRelay: (() => Promise<void>) | undefined;
-  let stopPage: (() => Promise<void>) | undefined;
-  let stopAlarms: (() => void) | undefined;
-  try {
-    const alarms = startLocalAlarms(stack);
-    stopAlarms = alarms.stop;
-    const page = await openLivePage(stack, { port, commands: true, alarms: alarms.states });
-    stopPage = page.stop;
-    const bridge = container ? await bridgeAddress() : undefined;
-    if (bridge) stopRelay = await startRelay(bridge, stack.worker.env);
-    await openShop(stack);
-    const keepLine = startLogFile();
-    const summarize = createSummary(stack);
-    const pid = stack.worker.provision();
-    announceStack(stack, page.url, bridge);
-    console.log(introduce(stack, pid, page.url));
-    const unfollow = stack.feed.subscribe(follow(console.log));
-    stack.feed.subscribe((event) => {
-      if (event.type === "log" && event.function === stack.worker.name) keepLine(event.line);
-    });
-    await interrupted;
-    console.log("\nStopping …");
-    await stack.worker.stop();
-    unfollow();
-    console.log(await summarize());
-  } finally {
-    stopAlarms?.();
-    await stopPage?.();
-    await stopRelay?.();
-    await stack.stop();
-  }
+  await using atEnd = new AsyncDisposableStack(); // the last first
+  atEnd.defer(() => stack.stop());
+  const bridge = container ? await bridgeAddress() : undefined;
+  if (bridge) atEnd.defer(await startRelay(bridge, stack.worker.env));
+  const alarms = startLocalAlarms(stack);
+  atEnd.defer(() => alarms.stop());
+  const page = await openLivePage(stack, { port, commands: true, alarms: alarms.states });
+  atEnd.defer(page.stop);
+  await openShop(stack);
+  const keepLine = startLogFile();
+  const summarize = createSummary(stack);
+  const pid = stack.worker.provision();
+  announceStack(stack, page.url, bridge);
+  console.log(introduce(stack, pid, page.url));
+  const unfollow = stack.feed.subscribe(follow(console.log));
+  stack.feed.subscribe((event) => {
+    if (event.type === "log" && event.function === stack.worker.name) keepLine(event.line);
+  });
+  await interrupted;
+  console.log("\nStopping …");
+  await stack.worker.stop();
+  unfollow();
+  console.log(await summarize());
 }
 
 type Ports = Record<"queue" | "table" | "stripe" | "bus" | "api" | "webhook", number>;

@@ -11,14 +11,6 @@ import { regionOf } from "./clients.ts";
 import { need } from "./target.ts";
 import type { Target } from "./target.ts";
 
-export type StripeAccess = {
-  stripe: Stripe;
-  /** Where a person sees a PaymentIntent. */
-  link: (paymentIntentId: string) => string;
-  /** Cuts the connections. */
-  [Symbol.dispose]: () => void;
-};
-
 /**
  * Stripe, with the key of the local stack, else `STRIPE_API_KEY`, else the one in the secret. `retries`
  * is how often an unanswered call is repeated, which is safe: every call only reads.
@@ -26,7 +18,7 @@ export type StripeAccess = {
  *
  * @throws UsageError when the target names no secret
  */
-export async function stripeFor(target: Target, retries: number): Promise<StripeAccess> {
+export async function stripeFor(target: Target, retries: number) {
   const environment = { ...process.env, ...target.local?.env };
   const base = URL.parse(environment["STRIPE_API_BASE"] ?? "");
   const given = environment["STRIPE_API_KEY"];

@@ -11,7 +11,6 @@ import { stripeStateOf } from "../../lib/stripe/payment-intents.ts";
 import { tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
 import { stripeFor } from "../clients/stripe-access.ts";
-import type { StripeAccess } from "../clients/stripe-access.ts";
 import { findTarget, need, TARGET_OPTIONS } from "../clients/target.ts";
 import { findAtStripe, retrieveAtStripe } from "../explain/ask-stripe.ts";
 import type { Found } from "../explain/ask-stripe.ts";
@@ -92,7 +91,7 @@ export async function run(args: string[]): Promise<void> {
   for (const messageId of ids) {
     const record = records.get(messageId);
     const explained = record && explainRecord(record, timingsFor(target), now, link);
-    const stripe = access && (await ask(access, messageId, record, now));
+    const stripe = access && (await ask(access.stripe, messageId, record, now));
     reports.push({
       messageId,
       ...explainMessage(messageId, record, explained, queues),
@@ -111,7 +110,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 async function ask(
-  { stripe }: StripeAccess,
+  stripe: Stripe,
   messageId: string,
   record: IdempotencyRecord | undefined,
   now: number,

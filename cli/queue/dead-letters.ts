@@ -1,11 +1,7 @@
 // Each message of the dead-letter queue with the reason why it is there.
-import type { SQSClient } from "@aws-sdk/client-sqs";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-
 import { decodeMessage } from "../../lib/message/decode.ts";
 import type { Decoded } from "../../lib/message/decode.ts";
 import type { IdempotencyRecord } from "../../lib/payments/record.ts";
-import type { WorkerTimings } from "../../lib/timing/payments.ts";
 import { sqsFor, tableFor, timingsFor } from "../clients/clients.ts";
 import { readRecords } from "../clients/records.ts";
 import { need } from "../clients/target.ts";
@@ -26,15 +22,9 @@ export type DeadLetter = Reason & {
   attempt: number;
 };
 
-export type DeadLetterQueue = {
-  sqs: SQSClient;
-  url: string;
-  table: DynamoDBDocumentClient;
-  tableName: string;
-  timings: WorkerTimings;
-};
+export type DeadLetterQueue = ReturnType<typeof deadLetterQueueOf>;
 
-export function deadLetterQueueOf(target: Target): DeadLetterQueue {
+export function deadLetterQueueOf(target: Target) {
   const url = need(target, "dlqUrl");
   return {
     sqs: sqsFor(url),
@@ -104,17 +94,8 @@ export async function readDeadLetters(
   return { letters: letters.toSorted((a, b) => a.sentAt - b.sentAt), depth, peek };
 }
 
-/** Dead letters with the same reason, the oldest first. */
-export type Group = {
-  code: string;
-  why: string;
-  next: string;
-  letters: DeadLetter[];
-  oldest: DeadLetter;
-};
-
-/** By reason, the largest group first. */
-export function groupByReason(letters: readonly DeadLetter[]): Group[] {
+/** By reason, the largest group first; in it the oldest first, as they are given. */
+export function groupByReason(letters: readonly DeadLetter[]) {
   const groups = Map.groupBy(letters, ({ code }) => code);
   return [...groups]
     .flatMap(([code, letters]) => {

@@ -22,17 +22,9 @@ export type Received = {
   schemaVersion: string | undefined;
 };
 
-export type Depth = {
-  arn: string;
-  visible: number;
-  inFlight: number;
-  delayed: number;
-  retentionMs: number;
-  /** Of its redrive policy; Infinity without one. */
-  maxReceiveCount: number;
-};
+export type Depth = Awaited<ReturnType<typeof depthOf>>;
 
-export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<Depth> {
+export async function depthOf(sqs: SQSClient, queueUrl: string) {
   const { Attributes: attributes = {} } = await sqs.send(
     new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
   );
@@ -45,6 +37,7 @@ export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<Depth> 
     inFlight: Number(attributes.ApproximateNumberOfMessagesNotVisible),
     delayed: Number(attributes.ApproximateNumberOfMessagesDelayed),
     retentionMs: Number(attributes.MessageRetentionPeriod) * 1_000,
+    /** Of its redrive policy; Infinity without one. */
     maxReceiveCount: Number(maxReceiveCount),
   };
 }

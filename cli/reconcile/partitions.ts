@@ -11,16 +11,9 @@ import { readLines } from "./json-lines.ts";
 const PARTS = 256;
 const BUFFER_CHARACTERS = 32_768;
 
-export type Partitions = {
-  parts: number;
-  add: (entry: Entry) => void;
-  /** Writes what is buffered; resolves when the part files hold every entry added so far. */
-  flush: () => Promise<void>;
-  /** The entries of one part. An interrupted reconciliation may have written some of them twice. */
-  read: (part: number) => AsyncIterable<Entry>;
-};
+export type Partitions = ReturnType<typeof openPartitions>;
 
-export function openPartitions(folder: string): Partitions {
+export function openPartitions(folder: string) {
   const buffers = new Map<number, string>();
   const begun = new Set<number>();
   let writing: Promise<void> = Promise.resolve();
@@ -38,16 +31,18 @@ export function openPartitions(folder: string): Partitions {
 
   return {
     parts: PARTS,
-    add(entry) {
+    add(entry: Entry): void {
       const part = hash("sha1", entry.messageId, "buffer").readUInt32BE() % PARTS;
       const text = `${buffers.get(part) ?? ""}${JSON.stringify(entry)}\n`;
       buffers.set(part, text);
       if (text.length > BUFFER_CHARACTERS) write(part);
     },
-    async flush() {
+    /** Writes what is buffered; resolves when the part files hold every entry added so far. */
+    async flush(): Promise<void> {
       for (const part of buffers.keys()) write(part);
       await writing;
     },
-    read: (part) => readLines(fileOf(part)),
+    /** The entries of one part. An interrupted reconciliation may have written some of them twice. */
+    read: (part: number) => readLines<Entry>(fileOf(part)),
   };
 }

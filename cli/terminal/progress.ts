@@ -4,13 +4,7 @@ const FIRST_MS = 700; // what is done by then needs no bar
 const REDRAW_MS = 100;
 const PLAIN_MS = 10_000; // in a log file, a line now and then instead of a bar
 
-export type Progress = {
-  advance: (by?: number) => void;
-  /** Corrects how much there is in all. */
-  expect: (total: number) => void;
-  /** Takes the bar away; safe to call twice. */
-  done: () => void;
-};
+export type Progress = ReturnType<typeof startProgress>;
 
 type Out = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
@@ -20,7 +14,7 @@ export function startProgress(
   total?: number,
   out: Out = process.stderr,
   now: () => number = () => performance.now(),
-): Progress {
+) {
   const startedAt = now();
   let expected = total;
   let count = 0;
@@ -39,15 +33,17 @@ export function startProgress(
   };
 
   return {
-    advance(by = 1) {
+    advance(by = 1): void {
       count += by;
       draw();
     },
-    expect(total) {
+    /** Corrects how much there is in all. */
+    expect(total: number): void {
       expected = total;
       draw();
     },
-    done() {
+    /** Takes the bar away; safe to call twice. */
+    done(): void {
       if (drawn && out.isTTY) out.write("\r\x1b[K");
       drawn = false;
       drawnAt = Infinity;

@@ -2,13 +2,6 @@
 
 import type { Load, Plan } from "./plan.ts";
 
-export type Limit = {
-  name: string;
-  /** Payments per second at which it is reached. */
-  reachedAt: number;
-  remedy: string;
-};
-
 const STRIPE_ACCOUNT_PER_SECOND = 100; // https://docs.stripe.com/rate-limits (live mode)
 const LAMBDA_ACCOUNT_CONCURRENCY = 1_000; // https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 /** https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html */
@@ -22,15 +15,15 @@ const QUEUE_IN_FLIGHT = 120_000;
 const RAISE_STRIPE =
   "ask Stripe for a higher limit, six weeks ahead; until then the queue is the buffer";
 
-/** The limits in the order in which a growing load reaches them. */
-export function limitsOf(load: Load, plan: Plan): Limit[] {
+/** The limits in the order in which a growing load reaches them, each at so many payments per second. */
+export function limitsOf(load: Load, plan: Plan) {
   const { rate, retries } = load;
   const charges = 1 + retries;
   const messagesAtOnce = (batches: number) => (batches * plan.batchSize * 1_000) / plan.batchMs;
   // A higher limit on one endpoint raises the account's too.
   const stripeAccount = Math.max(STRIPE_ACCOUNT_PER_SECOND, load.stripePerSecond);
   const unitsPerPayment = plan.writeUnitsPerSecond / rate;
-  const limits: Limit[] = [
+  const limits = [
     {
       name: `Stripe: ${shown(load.stripePerSecond)} requests/s on one endpoint`,
       reachedAt: load.stripePerSecond / charges,

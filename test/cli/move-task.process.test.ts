@@ -1,5 +1,4 @@
 import {
-  CancelMessageMoveTaskCommand,
   ListMessageMoveTasksCommand,
   SQSClient,
   StartMessageMoveTaskCommand,
@@ -18,7 +17,6 @@ const listed = (Status: string, StartedTimestamp: number, moved = 0, FailureReas
 function prepare() {
   const sqs = mockClient(SQSClient);
   sqs.on(StartMessageMoveTaskCommand).resolves({ TaskHandle: "handle" });
-  sqs.on(CancelMessageMoveTaskCommand).resolves({});
   return { sqs, tasks: sqs.on(ListMessageMoveTasksCommand), client: new SQSClient({}) };
 }
 
@@ -49,24 +47,4 @@ test("a task that fails says SQS's reason, and how far it came", async () => {
   const moved = await moveAll(client, MOVE, never);
 
   expect(moved).toEqual({ moved: 3, problem: "SQS's move task ended as FAILED, AccessDenied" });
-});
-
-test("Ctrl-C cancels the task by its handle, once", async () => {
-  const { sqs, tasks, client } = prepare();
-  const interrupted = new AbortController();
-  interrupted.abort();
-  tasks
-    .resolvesOnce({ Results: [] })
-    .resolvesOnce(listed("CANCELLING", 2, 3))
-    .resolves(listed("CANCELLED", 2, 4));
-
-  const moved = await moveAll(client, MOVE, interrupted.signal);
-
-  expect(moved).toEqual({
-    moved: 4,
-    problem: "SQS's move task ended as CANCELLED, it was interrupted",
-  });
-  expect(sqs.commandCalls(CancelMessageMoveTaskCommand).map(({ args }) => args[0].input)).toEqual([
-    { TaskHandle: "handle" },
-  ]);
 });
