@@ -18,14 +18,12 @@ export function idIn(body: string, depth = 0): string | undefined {
     return idIn(typeof inner === "string" ? inner : JSON.stringify(inner), depth + 1);
   const meta = message["meta"] as Record<string, unknown> | undefined;
   // An outcome event names its payment as the subject, one of Stripe's in the metadata.
-  const object = (
-    message["data"] as { object?: { metadata?: Record<string, unknown> } } | undefined
-  )?.object;
+  const data = message["data"] as { object?: { metadata?: Record<string, unknown> } } | undefined;
   // The key of a stream's record is typed.
   const key = message["messageId"] as { S?: unknown } | undefined;
   const id =
     message["subject"] ??
-    object?.metadata?.["message_id"] ??
+    data?.object?.metadata?.["message_id"] ??
     meta?.["id"] ??
     key?.S ??
     message["id"];

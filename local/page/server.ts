@@ -13,7 +13,7 @@ import type { StackEvent } from "../stack-event.ts";
 import type { Sources } from "./gauges.ts";
 import { createStream } from "./stream.ts";
 
-export type PageOptions = Sources & {
+type PageOptions = Sources & {
   /** 4700 when absent. */
   port?: number;
   /** Whether the commands find this stack: the page names those that do the same. */
@@ -59,10 +59,8 @@ export async function startPage(feed: Feed<StackEvent>, options: PageOptions): P
     if (!isLocal(request.headers.host)) return void text(421, "Not this host.");
     if (pathname === "/control" && control) {
       if (request.headers["x-token"] !== token) {
-        return void text(
-          403,
-          "No token, or one of an earlier run: open the address that was printed last.",
-        );
+        const advice = "open the address that was printed last";
+        return void text(403, `No token, or one of an earlier run: ${advice}.`);
       }
       const { status, answer } = await operate(control, request.method, searchParams);
       return void send(status, "application/json", JSON.stringify(answer));
@@ -112,12 +110,10 @@ async function operate(control: Control, method: string | undefined, params: URL
   const argument = params.get("argument") ?? undefined;
   try {
     if (method !== "POST") {
-      const switches = Object.entries(SWITCHES).map(([name, { argument, does, ends }]) => ({
-        name,
-        argument,
-        does,
-        ends,
-      }));
+      const switches = Object.entries(SWITCHES).map(([name, one]) => {
+        const { argument, does, ends } = one;
+        return { name, argument, does, ends };
+      });
       return { status: 200, answer: { switches, on: control.on() } };
     }
     const name = params.get("end");

@@ -14,20 +14,9 @@ import type { View } from "./view.ts";
 const GATHER_MS = 150;
 const GAUGE_MS = 1_000;
 
-export type Stream = {
-  view: View;
-  /** Answers a page that follows. */
-  follow: (response: ServerResponse) => void;
-  stop: () => void;
-};
-
 /** `extras` are parts of the picture that somebody else keeps. */
-export function createStream(
-  feed: Feed<StackEvent>,
-  sources: Sources,
-  extras: () => object,
-): Stream {
-  const view = emptyView();
+export function createStream(feed: Feed<StackEvent>, sources: Sources, extras: () => object) {
+  const view: View = emptyView();
   /** The revision that each page has. */
   const pages = new Map<ServerResponse, number>();
   let gauges: Gauges | undefined;
@@ -71,14 +60,15 @@ export function createStream(
 
   return {
     view,
-    follow(response) {
+    /** Answers a page that follows. */
+    follow(response: ServerResponse): void {
       response.write("retry: 500\n\n");
       pages.set(response, -1);
       response.on("drain", changed);
       response.on("close", () => pages.delete(response));
       void gauge();
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
       clearTimeout(gathering);
       unsubscribe();

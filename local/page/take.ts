@@ -16,10 +16,10 @@ type Handlers = { [Type in StackEvent["type"]]?: (view: View, entry: Taken<Type>
 export function take(view: View, entry: Entry<StackEvent>): void {
   if (entry.sequence <= view.sequence) return;
   view.sequence = entry.sequence;
-  (HANDLERS[entry.type] as ((view: View, entry: Entry<StackEvent>) => void) | undefined)?.(
-    view,
-    entry,
-  );
+  const handler = HANDLERS[entry.type] as
+    | ((view: View, entry: Entry<StackEvent>) => void)
+    | undefined;
+  handler?.(view, entry);
 }
 
 const HANDLERS: Handlers = {
@@ -53,12 +53,8 @@ const HANDLERS: Handlers = {
       row.receives = receiveCount;
       row.busy.add(pid);
       row.nextAtMs = undefined;
-      step(
-        row,
-        atMs,
-        `Delivery ${row.deliveries}: receive ${receiveCount}, process ${pid}`,
-        "delivery",
-      );
+      const what = `Delivery ${row.deliveries}: receive ${receiveCount}, process ${pid}`;
+      step(row, atMs, what, "delivery");
     }
   },
   responded: (view, { requestId }) => free(view, requestId),

@@ -2,25 +2,9 @@
 // the newest messages only; its totals count all.
 
 /** One line of a message's timeline; a `delivery` begins a new group of them. */
-export type Step = { atMs: number; text: string; kind: "delivery" | "good" | "bad" | "plain" };
+type Step = { atMs: number; text: string; kind: "delivery" | "good" | "bad" | "plain" };
 
-export type Row = {
-  /** The message id, or SQS's own of a body that has none. */
-  id: string;
-  /** The view's when it changed last. */
-  revision: number;
-  /** Whether a message of it was sent to the worker's queue. */
-  sent: boolean;
-  /** SQS's ids of its copies in the worker's queue and in the dead-letter queue. */
-  queued: Set<string>;
-  dead: Set<string>;
-  /** The workers' processes that have it now. */
-  busy: Set<number>;
-  deliveries: number;
-  receives: number;
-  requests: number;
-  charges: number;
-  attempt: number;
+export type Row = ReturnType<typeof emptyRow> & {
   /** The end of the claim, epoch ms; 0 when it was released. */
   leaseExpiresAt?: number;
   /** Kind and code of the last error. */
@@ -30,12 +14,31 @@ export type Row = {
   reason?: string;
   /** When it can be received again, epoch ms; absent when that is not known. */
   nextAtMs?: number | undefined;
-  /** Acknowledged without an outcome. */
-  lost: boolean;
-  steps: Step[];
 };
 
-export type Worker = {
+const emptyRow = (id: string) => ({
+  /** The message id, or SQS's own of a body that has none. */
+  id,
+  /** The view's when it changed last. */
+  revision: 0,
+  /** Whether a message of it was sent to the worker's queue. */
+  sent: false,
+  /** SQS's ids of its copies in the worker's queue and in the dead-letter queue. */
+  queued: new Set<string>(),
+  dead: new Set<string>(),
+  /** The workers' processes that have it now. */
+  busy: new Set<number>(),
+  deliveries: 0,
+  receives: 0,
+  requests: 0,
+  charges: 0,
+  attempt: 0,
+  /** Acknowledged without an outcome. */
+  lost: false,
+  steps: [] as Step[],
+});
+
+type Worker = {
   name: string;
   pid: number;
   busy: string[];
@@ -44,74 +47,44 @@ export type Worker = {
   frozen: boolean;
 };
 
-export type View = {
-  /** The last entry that is in it. */
-  sequence: number;
-  /** Grows with each change of a row. */
-  revision: number;
-  messages: number;
-  deliveries: number;
-  charges: number;
-  doubled: number;
-  lost: number;
-  /** Records with an outcome. */
-  done: number;
-  /** Outcome events that the bus took, and shipments of the shop. */
-  events: number;
-  shipments: number;
-  /** In the order in which they were first seen. */
-  rows: Map<string, Row>;
-  workers: Map<number, Worker>;
-  /** Newest first, as the next two. */
-  ended: { name: string; pid: number; how: string; atMs: number }[];
-  stripe: { request: string; key: string; what: string; result: string; answer: string }[];
-  published: { number: number; id: string; type: string }[];
+type Request = { request: string; key: string; what: string; result: string; answer: string };
+
+export type View = ReturnType<typeof emptyView> & {
   /** The last run that came to its end. */
   reconciliation?: { atMs: number; agree: number; findings: number };
-  /** What runs, by the invocation's request id. */
-  invocations: Map<string, { pid: number; ids: string[] }>;
 };
 
-export function emptyView(): View {
-  return {
-    sequence: 0,
-    revision: 0,
-    messages: 0,
-    deliveries: 0,
-    charges: 0,
-    doubled: 0,
-    lost: 0,
-    done: 0,
-    events: 0,
-    shipments: 0,
-    rows: new Map(),
-    workers: new Map(),
-    ended: [],
-    stripe: [],
-    published: [],
-    invocations: new Map(),
-  };
-}
+export const emptyView = () => ({
+  /** The last entry that is in it. */
+  sequence: 0,
+  /** Grows with each change of a row. */
+  revision: 0,
+  messages: 0,
+  deliveries: 0,
+  charges: 0,
+  doubled: 0,
+  lost: 0,
+  /** Records with an outcome. */
+  done: 0,
+  /** Outcome events that the bus took, and shipments of the shop. */
+  events: 0,
+  shipments: 0,
+  /** In the order in which they were first seen. */
+  rows: new Map<string, Row>(),
+  workers: new Map<number, Worker>(),
+  /** Newest first, as the next two. */
+  ended: [] as { name: string; pid: number; how: string; atMs: number }[],
+  stripe: [] as Request[],
+  published: [] as { number: number; id: string; type: string }[],
+  /** What runs, by the invocation's request id. */
+  invocations: new Map<string, { pid: number; ids: string[] }>(),
+});
 
 const ROWS_KEPT = 5_000;
 
 /** The row of a message, which is about to change. Beyond the newest, one that needs nobody is let go. */
 export function rowOf(view: View, id: string, kept = ROWS_KEPT): Row {
-  const row: Row = view.rows.get(id) ?? {
-    id,
-    revision: 0,
-    sent: false,
-    queued: new Set(),
-    dead: new Set(),
-    busy: new Set(),
-    deliveries: 0,
-    receives: 0,
-    requests: 0,
-    charges: 0,
-    attempt: 0,
-    lost: false,
-    steps: [],
-  };
+  const row: Row = view.rows.get(id) ?? emptyRow(id);
   view.revision += 1;
   row.revision = view.revision;
   view.rows.set(id, row);
@@ -136,17 +109,17 @@ export function step(row: Row, atMs: number, text: string, kind: Step["kind"] = 
 }
 
 /** Whether something is still to come by itself. */
-export function isOpen({ lost, dead, outcome, queued }: Row): boolean {
+function isOpen({ lost, dead, outcome, queued }: Row): boolean {
   return !lost && (queued.size > 0 || (dead.size === 0 && outcome === undefined));
 }
 
 /** What never may be. */
-export function isWrong({ lost, charges }: Row): boolean {
+function isWrong({ lost, charges }: Row): boolean {
   return lost || charges > 1;
 }
 
 /** What a person calls its state. */
-export function stateOf(row: Row): string {
+function stateOf(row: Row): string {
   if (row.lost) return "lost";
   if (row.dead.size > 0) return "dead letter";
   if (row.outcome !== undefined) return row.outcome;
