@@ -5,18 +5,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
-
-import { startFunction } from "../local/function-host/function.ts";
-import { startObjects } from "../local/objects/server.ts";
-import { startQueue } from "../local/queue/server.ts";
-import { startStripe } from "../local/stripe/server.ts";
-import { startTable } from "../local/table/server.ts";
+import { reconciliation } from "../local/parts.ts";
+import { paymentWorker } from "../local/payment-worker.ts";
+import { REPORT_BUCKET } from "../local/servers.ts";
+import { startStack } from "../local/stack.ts";
 import { build } from "../scripts/build.ts";
 
 const SPAN_MS = 12 * 3_600_000;
@@ -29,47 +24,32 @@ const count = Number(process.argv[2] ?? 30_000);
 const startedAt = Date.now();
 // Stripe's clock runs through these hours while the PaymentIntents are made.
 let clock = startedAt - SPAN_MS + 60_000;
-const [table, stripe, queue, objects] = await Promise.all([
-  startTable(),
-  startStripe({ now: () => clock }),
-  startQueue(),
-  startObjects(),
-]);
+await build();
+const stack = await startStack({
+  functions: [paymentWorker(), reconciliation()],
+  now: () => clock,
+});
+const { table, stripe, objects, tableName, queues } = stack;
 const folder = mkdtempSync(join(tmpdir(), "payment-worker-reconciliation-"));
 try {
-  await table.createRecordsTable("records");
-  const queues = await queue.createQueues({
-    name: "payments",
-    visibilityTimeoutSeconds: 30,
-    maxReceiveCount: 5,
-  });
   const prepared = performance.now();
-  const intents = await charge();
-  await record(intents);
+  record(await charge());
   console.log(
     `${count} PaymentIntents and ${count} records made in ${seconds(prepared)} s; reconciling …`,
   );
   mkdirSync(join(folder, ".local"));
-  writeFileSync(
-    join(folder, ".local", "stack.json"),
-    JSON.stringify({
-      pid: process.pid,
-      endpoints: { table: table.url, queue: queue.url, stripe: stripe.url },
-      tableName: "records",
-      ...queues,
-      logFile: "",
-      env: {
-        RECORDS_TABLE: "records",
-        QUEUE_URL: queues.queueUrl,
-        STRIPE_API_KEY: "sk_test_local",
-        STRIPE_API_BASE: stripe.url,
-      },
-    }),
-  );
-  await build();
+  const running = {
+    pid: process.pid,
+    endpoints: { table: table.url, queue: stack.queue.url, stripe: stripe.url },
+    tableName,
+    ...queues,
+    logFile: "",
+    env: stack.worker.env,
+  };
+  writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
   await inFunction();
   for (const flags of [[], SMALL_HEAP]) {
-    const { findings, byKind, seconds, megabytes } = await reconciliation(flags);
+    const { findings, byKind, seconds, megabytes } = await inCommand(flags);
     if (findings !== UNRECORDED + STUCK || byKind["not_recorded"] !== UNRECORDED) {
       throw new Error(
         `The reconciliation found ${findings} and should have found ${UNRECORDED + STUCK}.`,
@@ -83,35 +63,18 @@ try {
     `Limits: one machine runs the reconciliation, the table and Stripe; at the default pace of 5 requests per second instead of 100, ${Math.ceil(count / 100 / 5 / 60)} min more.`,
   );
 } finally {
-  await Promise.all([table.stop(), stripe.stop(), queue.stop(), objects.stop()]);
+  await stack.stop();
   rmSync(folder, { recursive: true });
 }
 
 /** The function, in slices of a third: whole, then killed after the first and gone on with. */
 async function inFunction(): Promise<void> {
+  const lambda = stack.functions.find(({ name }) => name === "reconciliation");
+  if (!lambda) throw new Error("Bug! The stack has no reconciliation.");
   let pid: number | undefined;
-  const bundle = join(import.meta.dirname, "..", "dist", "reconciliation", "index.js");
-  const lambda = startFunction(
-    {
-      bundle,
-      timeoutMs: 900_000,
-      env: {
-        AWS_LAMBDA_FUNCTION_NAME: "reconciliation",
-        AWS_REGION: "us-east-1",
-        AWS_ACCESS_KEY_ID: "local",
-        AWS_SECRET_ACCESS_KEY: "local",
-        AWS_ENDPOINT_URL_DYNAMODB: table.url,
-        AWS_ENDPOINT_URL_S3: objects.url,
-        RECORDS_TABLE: "records",
-        REPORT_BUCKET: "reports",
-        STRIPE_API_KEY: "sk_test_local",
-        STRIPE_API_BASE: stripe.url,
-      },
-    },
-    (event) => {
-      if (event.type === "environment started") ({ pid } = event);
-    },
-  );
+  stack.feed.subscribe((event) => {
+    if (event.type === "environment started" && event.function === lambda.name) ({ pid } = event);
+  });
   const input = { now: true, delaySeconds: 0, slicePayments: Math.ceil(count / 3) };
   const run = async () => {
     const began = performance.now();
@@ -127,18 +90,13 @@ async function inFunction(): Promise<void> {
     }
     return `${seconds(began)} s, at most ${megabytes} MB of memory${result.ok ? `, ${findings} findings` : ""}`;
   };
-  try {
-    console.log(`function, in 3 slices: ${await run()}`);
-    const key = "reports/checkpoint.json";
-    objects.faults.add(
-      { method: "PUT", key },
-      { kind: "hook", at: "applied", run: () => void lambda.kill() },
-    );
-    console.log(`function, killed after its first slice: ${await run()}`);
-    console.log(`function, gone on with: ${await run()}`);
-  } finally {
-    await lambda.stop();
-  }
+  console.log(`function, in 3 slices: ${await run()}`);
+  objects.faults.add(
+    { method: "PUT", key: `${REPORT_BUCKET}/checkpoint.json` },
+    { kind: "hook", at: "applied", run: () => void lambda.kill() },
+  );
+  console.log(`function, killed after its first slice: ${await run()}`);
+  console.log(`function, gone on with: ${await run()}`);
 }
 
 type Result = {
@@ -148,15 +106,12 @@ type Result = {
   megabytes: number;
 };
 
-async function reconciliation(flags: readonly string[]): Promise<Result> {
+async function inCommand(flags: readonly string[]): Promise<Result> {
   const command = join(import.meta.dirname, "..", "cli", "payments.ts");
   const child = spawn(
     process.execPath,
     [...flags, command, "reconcile", "--rate", "100", "--json"],
-    {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "ignore"],
-    },
+    { cwd: folder, stdio: ["ignore", "pipe", "ignore"] },
   );
   // Its own figure would be this process's, from before it became another: Linux hands that on.
   let peak: number | undefined;
@@ -182,82 +137,53 @@ function peakMegabytes(pid: number | undefined): number | undefined {
 
 /** The ids of as many PaymentIntents; the first STUCK messages get none. */
 async function charge(): Promise<string[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const step = (SPAN_MS - 120_000) / count;
   const ids: string[] = [];
-  await inTurns(count, async (n) => {
-    clock += step;
-    ids[n] = n < STUCK ? "" : await createIntent(agent, n);
-  });
-  agent.destroy();
-  return ids;
-}
-
-function createIntent(agent: Agent, n: number): Promise<string> {
-  const body = `amount=1250&currency=eur&customer=cus_ada&payment_method=pm_card_visa&confirm=true&off_session=true&metadata[message_id]=order-${n}`;
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      `${stripe.url}/v1/payment_intents`,
-      {
-        agent,
-        method: "POST",
-        headers: {
-          authorization: "Bearer sk_test_local",
-          "content-type": "application/x-www-form-urlencoded",
-          "content-length": body.length,
-        },
-      },
-      (response) => {
-        let text = "";
-        response.on("data", (chunk: Buffer) => void (text += chunk.toString()));
-        response.on("end", () => resolve((JSON.parse(text) as { id: string }).id));
-      },
-    );
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
-/** A record for each; the first STUCK + UNRECORDED are expired claims. */
-async function record(intents: readonly string[]): Promise<void> {
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint: table.url,
-      region: "us-east-1",
-      credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    }),
-  );
-  const item = (n: number) => ({
-    messageId: `order-${n}`,
-    owner: "0e8f7c9e-5a5f-4a52-9c3a-6f0b7e1d2c3b",
-    leaseExpiresAt: startedAt - 1,
-    attempt: 1,
-    firstClaimedAt: startedAt - SPAN_MS + 60_000 + Math.floor((n * (SPAN_MS - 120_000)) / count),
-    fingerprint: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    expiresAt: Math.ceil(startedAt / 1_000) + 3_000_000,
-    amount: 1_250,
-    currency: "eur",
-    ...(n < STUCK + UNRECORDED
-      ? { status: "IN_PROGRESS" }
-      : { status: "COMPLETED", outcome: { result: "succeeded", paymentIntentId: intents[n] } }),
-  });
-  await inTurns(count, async (n) => {
-    await client.send(new PutCommand({ TableName: "records", Item: item(n) }));
-  });
-  client.destroy();
-}
-
-/** Runs `work` for 0 to `most` - 1, AT_ONCE of them at a time. */
-async function inTurns(most: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const turn = async (): Promise<void> => {
-    while (next < most) {
+    while (next < count) {
       const n = next;
       next += 1;
-      await work(n);
+      clock += step;
+      ids[n] = n < STUCK ? "" : await createIntent(n);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, turn));
+  return ids;
+}
+
+async function createIntent(n: number): Promise<string> {
+  const body = `amount=1250&currency=eur&customer=cus_ada&payment_method=pm_card_visa&confirm=true&off_session=true&metadata[message_id]=order-${n}`;
+  const headers = {
+    authorization: "Bearer sk_test_local",
+    "content-type": "application/x-www-form-urlencoded",
+  };
+  const response = await fetch(`${stripe.url}/v1/payment_intents`, {
+    method: "POST",
+    headers,
+    body,
+  });
+  return ((await response.json()) as { id: string }).id;
+}
+
+/** A record for each; the first STUCK + UNRECORDED are expired claims. */
+function record(intents: readonly string[]): void {
+  for (const [n, paymentIntentId] of intents.entries()) {
+    table.put(tableName, {
+      messageId: `order-${n}`,
+      owner: "0e8f7c9e-5a5f-4a52-9c3a-6f0b7e1d2c3b",
+      leaseExpiresAt: startedAt - 1,
+      attempt: 1,
+      firstClaimedAt: startedAt - SPAN_MS + 60_000 + Math.floor((n * (SPAN_MS - 120_000)) / count),
+      fingerprint: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      expiresAt: Math.ceil(startedAt / 1_000) + 3_000_000,
+      amount: 1_250,
+      currency: "eur",
+      ...(n < STUCK + UNRECORDED
+        ? { status: "IN_PROGRESS" }
+        : { status: "COMPLETED", outcome: { result: "succeeded", paymentIntentId } }),
+    });
+  }
 }
 
 function seconds(since: number): number {
