@@ -3,17 +3,7 @@ import type { Answer } from "./errors.ts";
 
 export type Access = "read" | "write";
 
-/** Which API keys the server accepts, settable while it runs. */
-export type ApiKeys = {
-  /** From now on the key gets 401, as a rolled key does once it has expired. */
-  revoke(key: string): void;
-  /** Undoes `revoke` and `restrict`. */
-  restore(key: string): void;
-  /** Leaves a restricted key (`rk_test_…`) only these accesses to the API; the others get 403. */
-  restrict(key: string, allowed: readonly Access[]): void;
-};
-
-export type Authentication = { account: string; key: string } | { refused: Answer };
+type Authentication = { account: string; key: string } | { refused: Answer };
 
 /**
  * Only the keys that were `issued` work, or any `sk_test_…` or `rk_test_…` key when that is absent,
@@ -24,13 +14,17 @@ export function createApiKeys(issued?: readonly string[]) {
   const revoked = new Set<string>();
   const restricted = new Map<string, readonly Access[]>();
 
-  const keys: ApiKeys = {
-    revoke: (key) => void revoked.add(key),
-    restore: (key) => {
+  /** Which API keys the server accepts, settable while it runs. */
+  const keys = {
+    /** From now on the key gets 401, as a rolled key does once it has expired. */
+    revoke: (key: string) => void revoked.add(key),
+    /** Undoes `revoke` and `restrict`. */
+    restore: (key: string): void => {
       revoked.delete(key);
       restricted.delete(key);
     },
-    restrict: (key, allowed) => void restricted.set(key, allowed),
+    /** Leaves a restricted key (`rk_test_…`) only these accesses to the API; the others get 403. */
+    restrict: (key: string, allowed: readonly Access[]) => void restricted.set(key, allowed),
   };
 
   function authenticate(authorization: string | undefined): Authentication {

@@ -8,7 +8,7 @@ import type { RequestRecord } from "./ledger.ts";
 import type { createRoutes } from "./routes.ts";
 
 /** Failing an execution on purpose: before anything was done, or after all of it was. */
-export type Failure = "before" | "after";
+type Failure = "before" | "after";
 
 export type Decision =
   | { kind: "answer"; answer: Answer; replayOf?: string }

@@ -7,7 +7,7 @@ export type Answer = {
 };
 
 /** Stripe's error object: https://docs.stripe.com/api/errors. A field that does not apply is absent. */
-export type StripeErrorFields = {
+type StripeErrorFields = {
   type: "api_error" | "card_error" | "idempotency_error" | "invalid_request_error";
   message: string;
   code?: string;
@@ -37,14 +37,15 @@ export function invalidRequest(
   return errorAnswer(400, { type: "invalid_request_error", message, ...details }, false);
 }
 
+export function invalidInteger(message: string, param: string): Answer {
+  return invalidRequest(message, { param, code: "parameter_invalid_integer" });
+}
+
 /** `status` is 400 for a parameter that names a missing object, 404 for a missing object in the path. */
 export function resourceMissing(object: string, id: string, param: string, status = 400): Answer {
   const message = `No such ${object}: '${id}'`;
-  return errorAnswer(
-    status,
-    { type: "invalid_request_error", code: "resource_missing", message, param },
-    false,
-  );
+  const type = "invalid_request_error";
+  return errorAnswer(status, { type, code: "resource_missing", message, param }, false);
 }
 
 export function unknownUrl(method: string, path: string): Answer {
@@ -92,9 +93,6 @@ function lockTimeout(status: 409 | 429): Answer {
     "This object cannot be accessed right now because another API request or Stripe process is currently accessing it. " +
     "If you see this error intermittently, retry the request. If you see this error frequently and are making multiple " +
     "concurrent requests to a single object, make your requests serially or at a lower rate.";
-  return errorAnswer(
-    status,
-    { type: "invalid_request_error", code: "lock_timeout", message },
-    true,
-  );
+  const type = "invalid_request_error";
+  return errorAnswer(status, { type, code: "lock_timeout", message }, true);
 }

@@ -1,11 +1,11 @@
 // Stripe's Event objects: one per change, kept for `GET /v1/events`, and handed to the listeners.
 // https://docs.stripe.com/api/events
 
-import { invalidRequest, resourceMissing } from "./errors.ts";
+import { resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { limitOf, limitProblem } from "./list.ts";
-import { text, unknownParameter } from "./parameters.ts";
+import { listPage } from "./list.ts";
+import { text } from "./parameters.ts";
 import { newId } from "./payment-intent.ts";
 
 export type StripeEvent = {
@@ -56,7 +56,7 @@ export function createEvents(now: () => number) {
       return event;
     },
     /** Calls `listener` for every event from now on; the answer ends it. */
-    subscribe(listener: (emitted: Emitted) => void): () => void {
+    subscribe: (listener: (emitted: Emitted) => void): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
@@ -68,21 +68,16 @@ export function createEvents(now: () => number) {
     },
     /** `GET /v1/events`: newest first. */
     list(account: string, params: Params): Answer {
-      const problem =
-        unknownParameter(params, { type: "string", limit: "string", starting_after: "string" }) ??
-        limitProblem(params);
-      if (problem) return problem;
       const type = text(params, "type");
-      const after = text(params, "starting_after");
-      const newest = all
-        .filter((one) => one.account === account && (type ?? one.event.type) === one.event.type)
-        .map(({ event }) => event)
-        .toReversed();
-      const from = after === undefined ? 0 : newest.findIndex(({ id }) => id === after) + 1;
-      if (after !== undefined && from === 0) return invalidRequest(`No such event: '${after}'`);
-      const data = newest.slice(from, from + limitOf(params));
-      const has_more = newest.length > from + data.length;
-      return { status: 200, body: { object: "list", data, has_more, url: "/v1/events" } };
+      return listPage({
+        params,
+        known: { type: "string" },
+        oldestFirst: all.flatMap(({ account: of, event }) => (of === account ? event : [])),
+        url: "/v1/events",
+        object: "event",
+        matches: (event) => (type ?? event.type) === event.type,
+        show: (event) => event,
+      });
     },
   };
 }

@@ -22,7 +22,7 @@ export type OwnFault =
  */
 export type Fault = AnyFault<RequestRecord, OwnFault>;
 
-export type PassingError =
+type PassingError =
   | keyof typeof passingErrors
   | "idempotency_key_in_use"
   | "api_key_expired"

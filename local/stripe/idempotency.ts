@@ -19,7 +19,7 @@ type Use = {
 
 type Entry = Use & { firstUsedAt: number; answer?: Answer };
 
-export type KeyDecision =
+type KeyDecision =
   /** The key is held until `store` or `forget` is called: meanwhile the same key gets 409. */
   | { kind: "execute"; store(answer: Answer): void; forget(): void }
   | { kind: "replay"; answer: Answer; originalRequestId: string }

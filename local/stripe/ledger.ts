@@ -30,30 +30,12 @@ export type Charge = {
   createdMs: number;
 };
 
-export type MessageCounts = {
-  requests: number;
-  executed: number;
-  replayed: number;
-  charges: number;
-};
-
-/** What the server saw and did: the truth that tests and the demo check the worker against. */
-export type Ledger = {
-  charges(): Charge[];
-  chargesFor(messageId: string): Charge[];
-  /** The newest requests; older ones are let go, so that a soak can run for hours. Counts stay exact. */
-  requests(): RequestRecord[];
-  requestsFor(messageId: string): RequestRecord[];
-  countsFor(messageId: string): MessageCounts;
-  /** Exact totals over the server's life. */
-  totals(): MessageCounts;
-};
+type MessageCounts = ReturnType<typeof noCounts>;
 
 const REQUESTS_KEPT = 100_000;
 
 export function createLedger() {
   const charges: Charge[] = [];
-  const chargesByMessage = new Map<string, Charge[]>();
   const counts = new Map<string, MessageCounts>();
   const totals = noCounts();
   let requests: RequestRecord[] = [];
@@ -66,13 +48,18 @@ export function createLedger() {
     counts.set(messageId, own);
   }
 
-  const ledger: Ledger = {
-    charges: () => [...charges],
-    chargesFor: (messageId) => [...(chargesByMessage.get(messageId) ?? [])],
-    requests: () => [...requests],
-    requestsFor: (messageId) => requests.filter((request) => request.messageId === messageId),
-    countsFor: (messageId) => ({ ...(counts.get(messageId) ?? noCounts()) }),
-    totals: () => ({ ...totals }),
+  /** What the server saw and did: the truth that tests and the demo check the worker against. */
+  const ledger = {
+    charges: (): Charge[] => [...charges],
+    chargesFor: (messageId: string): Charge[] =>
+      charges.filter((charge) => charge.messageId === messageId),
+    /** The newest requests; older ones are let go, so that a soak can run for hours. Counts stay exact. */
+    requests: (): RequestRecord[] => [...requests],
+    requestsFor: (messageId: string): RequestRecord[] =>
+      requests.filter((request) => request.messageId === messageId),
+    countsFor: (messageId: string): MessageCounts => ({ ...(counts.get(messageId) ?? noCounts()) }),
+    /** Exact totals over the server's life. */
+    totals: (): MessageCounts => ({ ...totals }),
   };
 
   const write = {
@@ -93,10 +80,6 @@ export function createLedger() {
     },
     charge(charge: Charge): void {
       charges.push(charge);
-      if (charge.messageId !== undefined) {
-        const own = chargesByMessage.get(charge.messageId) ?? [];
-        chargesByMessage.set(charge.messageId, [...own, charge]);
-      }
       count(charge.messageId, "charges");
     },
   };
@@ -104,6 +87,4 @@ export function createLedger() {
   return { ledger, write };
 }
 
-function noCounts(): MessageCounts {
-  return { requests: 0, executed: 0, replayed: 0, charges: 0 };
-}
+const noCounts = () => ({ requests: 0, executed: 0, replayed: 0, charges: 0 });

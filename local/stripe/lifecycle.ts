@@ -20,12 +20,13 @@ const FROM: Readonly<Record<Step, readonly PaymentIntent["status"][]>> = {
   process: ["requires_action"],
 };
 
-/** The event that reports each step. https://docs.stripe.com/api/events/types */
-export const EVENT_OF: Readonly<Record<Step, string>> = {
-  succeed: "payment_intent.succeeded",
-  fail: "payment_intent.payment_failed",
-  cancel: "payment_intent.canceled",
-  process: "payment_intent.processing",
+/** The event that reports each status. https://docs.stripe.com/api/events/types */
+const EVENTS: Readonly<Partial<Record<PaymentIntent["status"], string>>> = {
+  succeeded: "payment_intent.succeeded",
+  processing: "payment_intent.processing",
+  requires_action: "payment_intent.requires_action",
+  requires_payment_method: "payment_intent.payment_failed",
+  canceled: "payment_intent.canceled",
 };
 
 /** The PaymentIntent after a step; undefined when its status does not allow it. `nowMs` is epoch ms. */
@@ -84,20 +85,8 @@ export function disputeOf({ id, latest_charge, amount, currency }: PaymentIntent
   };
 }
 
-/** The event that reports what a creation led to, beside `payment_intent.created`. */
-export function eventOfCreation({ status, last_payment_error }: PaymentIntent): string | undefined {
-  switch (status) {
-    case "succeeded":
-      return "payment_intent.succeeded";
-    case "processing":
-      return "payment_intent.processing";
-    case "requires_action":
-      return "payment_intent.requires_action";
-    case "requires_payment_method":
-      return last_payment_error ? "payment_intent.payment_failed" : undefined;
-    case "requires_confirmation":
-    case "requires_capture":
-    case "canceled":
-  }
-  return undefined;
+/** The event that reports what became of a PaymentIntent; a new one that nobody confirmed has none. */
+export function eventOf({ status, last_payment_error }: PaymentIntent): string | undefined {
+  const isOpen = status === "requires_payment_method" && !last_payment_error;
+  return isOpen ? undefined : EVENTS[status];
 }

@@ -1,12 +1,12 @@
-import { invalidRequest, resourceMissing } from "./errors.ts";
+import { invalidInteger, invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { shown, text, textHash, unknownParameter } from "./parameters.ts";
+import { shown, text, textHash, unknownName, unknownParameter } from "./parameters.ts";
 import type { Known } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 
-const comparisons = {
+export const comparisons = {
   gt: (created: number, bound: number) => created > bound,
   gte: (created: number, bound: number) => created >= bound,
   lt: (created: number, bound: number) => created < bound,
@@ -94,15 +94,12 @@ function keyOf(entry: Listed): { id: string; created: number } {
 export function limitProblem(params: Params): Answer | undefined {
   const limit = params["limit"];
   if (limit === undefined) return undefined;
-  const details = { param: "limit", code: "parameter_invalid_integer" };
   if (typeof limit !== "string" || !/^-?\d+$/.test(limit)) {
-    return invalidRequest(`Invalid integer: ${shown(limit)}`, details);
+    return invalidInteger(`Invalid integer: ${shown(limit)}`, "limit");
   }
-  if (Number(limit) < 1)
-    return invalidRequest("This value must be greater than or equal to 1.", details);
-  if (Number(limit) > 100)
-    return invalidRequest("This value must be less than or equal to 100.", details);
-  return undefined;
+  const bound = Number(limit) < 1 ? "greater than or equal to 1" : "less than or equal to 100";
+  const isIn = Number(limit) >= 1 && Number(limit) <= 100;
+  return isIn ? undefined : invalidInteger(`This value must be ${bound}.`, "limit");
 }
 
 export function limitOf(params: Params): number {
@@ -114,18 +111,8 @@ function createdProblem(params: Params): Answer | undefined {
   const bounds = typeof created === "string" ? { "": created } : textHash(params, "created");
   for (const [name, value] of Object.entries(bounds)) {
     const param = name === "" ? "created" : `created[${name}]`;
-    if (name !== "" && !(name in comparisons)) {
-      return invalidRequest(`Received unknown parameter: ${param}`, {
-        param,
-        code: "parameter_unknown",
-      });
-    }
-    if (!/^-?\d+$/.test(value)) {
-      return invalidRequest(`Invalid integer: ${value}`, {
-        param,
-        code: "parameter_invalid_integer",
-      });
-    }
+    if (name !== "" && !(name in comparisons)) return unknownName(param);
+    if (!/^-?\d+$/.test(value)) return invalidInteger(`Invalid integer: ${value}`, param);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { invalidRequest } from "./errors.ts";
+import { invalidInteger, invalidRequest } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { PaymentMethod } from "./payment-methods.ts";
 
@@ -10,49 +10,29 @@ const digitsOfOtherMethods: Record<string, number | undefined> = { idr: 12, cop:
 
 /** Amounts have to be multiples of these, in minor units: https://docs.stripe.com/currencies#special-cases and #three-decimal. */
 const steps: Record<string, number | undefined> = {
-  bhd: 10,
-  jod: 10,
-  kwd: 10,
-  omr: 10,
-  tnd: 10,
-  isk: 100,
-  ugx: 100,
+  ...each(10, "bhd, jod, kwd, omr, tnd"),
+  ...each(100, "isk, ugx"),
 };
 
 /** The smallest charge in minor units, from the same page. A currency that is not listed has no minimum of its own here. */
 const smallestAmounts: Record<string, number | undefined> = {
-  aed: 200,
-  ars: 50,
-  aud: 50,
-  brl: 50,
-  cad: 50,
-  chf: 50,
-  cop: 50,
-  czk: 1500,
-  dkk: 250,
-  eur: 50,
-  gbp: 30,
-  hkd: 400,
-  huf: 17500,
-  idr: 50,
-  ils: 50,
-  inr: 50,
-  jpy: 50,
-  krw: 50,
-  mxn: 1000,
-  myr: 200,
-  nok: 300,
-  nzd: 50,
-  php: 50,
-  pln: 200,
-  ron: 200,
-  rub: 50,
-  sek: 300,
-  sgd: 50,
-  thb: 1000,
-  usd: 50,
-  zar: 50,
+  ...each(30, "gbp"),
+  ...each(
+    50,
+    "ars, aud, brl, cad, chf, cop, eur, idr, ils, inr, jpy, krw, nzd, php, rub, sgd, usd, zar",
+  ),
+  ...each(200, "aed, myr, pln, ron"),
+  ...each(250, "dkk"),
+  ...each(300, "nok, sek"),
+  ...each(400, "hkd"),
+  ...each(1000, "mxn, thb"),
+  ...each(1500, "czk"),
+  ...each(17500, "huf"),
 };
+
+function each(value: number, currencies: string): Record<string, number> {
+  return Object.fromEntries(currencies.split(", ").map((currency) => [currency, value]));
+}
 
 /** Presentment currencies, in the order of Stripe's own error message: https://docs.stripe.com/currencies. */
 const currencies =
@@ -72,14 +52,10 @@ export function moneyProblem(
   method: PaymentMethod | undefined,
 ): Answer | undefined {
   if (!/^-?\d+$/.test(amount)) {
-    return invalidRequest(`Invalid integer: ${amount}`, {
-      param: "amount",
-      code: "parameter_invalid_integer",
-    });
+    return invalidInteger(`Invalid integer: ${amount}`, "amount");
   }
   if (Number(amount) < 1) {
-    const message = "This value must be greater than or equal to 1.";
-    return invalidRequest(message, { param: "amount", code: "parameter_invalid_integer" });
+    return invalidInteger("This value must be greater than or equal to 1.", "amount");
   }
   // Stripe accepts either case and answers in lower case.
   const code = currency.toLowerCase();
@@ -101,7 +77,7 @@ export function moneyProblem(
   if (Number(amount) % step !== 0) {
     // The documents have the rule and not the words.
     const message = `Invalid amount: ${amount} ${code} is not evenly divisible by ${step}`;
-    return invalidRequest(message, { param: "amount", code: "parameter_invalid_integer" });
+    return invalidInteger(message, "amount");
   }
   return undefined;
 }

@@ -9,12 +9,7 @@ export function unknownParameter(params: Params, known: Known, path = ""): Answe
   for (const [name, value] of Object.entries(params)) {
     const full = path === "" ? name : `${path}[${name}]`;
     const rule = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (rule === undefined) {
-      return invalidRequest(`Received unknown parameter: ${full}`, {
-        param: full,
-        code: "parameter_unknown",
-      });
-    }
+    if (rule === undefined) return unknownName(full);
     if (rule === "any") continue;
     if (rule === "string") {
       if (typeof value === "string") continue;
@@ -27,14 +22,14 @@ export function unknownParameter(params: Params, known: Known, path = ""): Answe
   return undefined;
 }
 
+export function unknownName(param: string): Answer {
+  const message = `Received unknown parameter: ${param}`;
+  return invalidRequest(message, { param, code: "parameter_unknown" });
+}
+
 export function missingParameter(params: Params, names: readonly string[]): Answer | undefined {
   for (const name of names) {
-    if (params[name] === undefined) {
-      return invalidRequest(`Missing required param: ${name}.`, {
-        param: name,
-        code: "parameter_missing",
-      });
-    }
+    if (params[name] === undefined) return missing(name);
     if (params[name] === "") {
       const message =
         `You passed an empty string for '${name}'. We assume empty values are an attempt to unset a parameter; however ` +
@@ -43,6 +38,10 @@ export function missingParameter(params: Params, names: readonly string[]): Answ
     }
   }
   return undefined;
+}
+
+export function missing(param: string): Answer {
+  return invalidRequest(`Missing required param: ${param}.`, { param, code: "parameter_missing" });
 }
 
 export function invalidBoolean(params: Params, names: readonly string[]): Answer | undefined {

@@ -1,6 +1,6 @@
 import type { PaymentIntent } from "./payment-intent.ts";
 
-export type Stored = { intent: PaymentIntent; createdMs: number };
+type Stored = { intent: PaymentIntent; createdMs: number };
 
 /** The PaymentIntents of every account. A change replaces one: what was handed out stays as it was. */
 export function createPaymentIntentStore() {

@@ -11,7 +11,7 @@ import type { Answer } from "./errors.ts";
 import type { Events } from "./events.ts";
 import type { Params } from "./form.ts";
 import type { Charge } from "./ledger.ts";
-import { afterStep, EVENT_OF, eventOfCreation } from "./lifecycle.ts";
+import { afterStep } from "./lifecycle.ts";
 import { listPaymentIntents } from "./list.ts";
 import { textHash } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
@@ -19,18 +19,24 @@ import type { PaymentIntent } from "./payment-intent.ts";
 import { searchPaymentIntents } from "./search.ts";
 import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 
-export type Caller = {
+type Caller = {
   account: string;
   idempotencyKey: string | undefined;
   messageId: string | undefined;
 };
 
-export type Route = {
+type Route = {
   access: Access;
   /** What is wrong with the parameters. Nothing of the request has been carried out yet. */
   problem(params: Params): Answer | undefined;
   run(params: Params, caller: Caller): Answer;
 };
+
+export type Changed = (
+  before: PaymentIntent | undefined,
+  intent: PaymentIntent,
+  caller: Pick<Caller, "account"> & Partial<Caller>,
+) => void;
 
 type World = {
   now: () => number;
@@ -40,14 +46,14 @@ type World = {
   endpoints: WebhookEndpoints;
   charges: Charges;
   balance: Balance;
-  /** After a PaymentIntent was made or has changed. */
-  follow: (account: string, before: PaymentIntent | undefined, intent: PaymentIntent) => void;
+  /** A PaymentIntent was made or has changed. */
+  changed: Changed;
   charged: (charge: Charge) => void;
 };
 
 /** The endpoints of https://docs.stripe.com/api that are here; undefined for any other. */
 export function createRoutes(world: World) {
-  const { now, store, searchLagMs, events, endpoints, charges, balance, follow, charged } = world;
+  const { now, store, searchLagMs, events, endpoints, charges, balance, changed, charged } = world;
   const create: Route = {
     access: "write",
     problem: createProblem,
@@ -55,26 +61,14 @@ export function createRoutes(world: World) {
       const createdMs = now();
       const { intent, answer } = createPaymentIntent(createParameters(params), createdMs);
       store.add(caller.account, { intent, createdMs });
-      follow(caller.account, undefined, intent);
-      const { id: paymentIntent, amount, currency, customer } = intent;
-      const { status } = intent;
+      const { id: paymentIntent, amount, currency, status } = intent;
       if (takesMoney(status)) {
-        const payer = typeof customer === "string" ? customer : undefined;
         const { account, idempotencyKey, messageId } = caller;
-        charged({
-          paymentIntent,
-          status,
-          messageId,
-          idempotencyKey,
-          account,
-          customer: payer,
-          amount,
-          currency,
-          createdMs,
-        });
+        const customer = typeof intent.customer === "string" ? intent.customer : undefined;
+        const who = { messageId, idempotencyKey, account, customer };
+        charged({ paymentIntent, status, ...who, amount, currency, createdMs });
       }
-      const type = eventOfCreation(intent);
-      if (type) events.emit(caller.account, type, intent, caller);
+      changed(undefined, intent, caller);
       return answer;
     },
   };
@@ -115,8 +109,7 @@ export function createRoutes(world: World) {
       const canceled = afterStep(intent, "cancel", now());
       if (!canceled) return unexpectedState(intent.status);
       store.replace(canceled);
-      follow(caller.account, intent, canceled);
-      events.emit(caller.account, EVENT_OF.cancel, canceled, caller);
+      changed(intent, canceled, caller);
       return { status: 200, body: canceled };
     });
   const exact: Readonly<Record<string, Route>> = {
@@ -159,20 +152,14 @@ export function createRoutes(world: World) {
 }
 
 function unexpectedState(status: string): Answer {
-  return invalidRequest(
-    `You cannot cancel this PaymentIntent because it has a status of ${status}.`,
-    { code: "payment_intent_unexpected_state" },
-  );
+  const message = `You cannot cancel this PaymentIntent because it has a status of ${status}.`;
+  return invalidRequest(message, { code: "payment_intent_unexpected_state" });
 }
 
 function takesMoney(status: string): status is Charge["status"] {
   return status === "succeeded" || status === "processing";
 }
 
-function read(run: Route["run"]): Route {
-  return { access: "read", problem: () => undefined, run };
-}
-
-function write(run: Route["run"]): Route {
-  return { access: "write", problem: () => undefined, run };
-}
+const noProblem = () => undefined;
+const read = (run: Route["run"]): Route => ({ access: "read", problem: noProblem, run });
+const write = (run: Route["run"]): Route => ({ access: "write", problem: noProblem, run });

@@ -1,7 +1,7 @@
 import { invalidRequest } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { limitOf, limitProblem } from "./list.ts";
+import { comparisons, limitOf, limitProblem } from "./list.ts";
 import { missingParameter, text, unknownParameter } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
@@ -88,18 +88,17 @@ function clause(
   }
   if ((field === "created" || field === "amount") && /^\d+$/.test(value)) {
     const bound = Number(value);
-    return (intent) => compare(intent[field], operator, bound);
+    return (intent) => COMPARISONS[operator]?.(intent[field], bound) ?? intent[field] === bound;
   }
   return undefined;
 }
 
-function compare(actual: number, operator: string, bound: number): boolean {
-  if (operator === ">") return actual > bound;
-  if (operator === ">=") return actual >= bound;
-  if (operator === "<") return actual < bound;
-  if (operator === "<=") return actual <= bound;
-  return actual === bound;
-}
+const COMPARISONS: Readonly<Record<string, (actual: number, bound: number) => boolean>> = {
+  ">": comparisons.gt,
+  ">=": comparisons.gte,
+  "<": comparisons.lt,
+  "<=": comparisons.lte,
+};
 
 function badQuery(query: string): Answer {
   const message = `We were unable to parse your search query: ${query}. See https://stripe.com/docs/search#search-query-language.`;

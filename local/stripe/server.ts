@@ -1,63 +1,32 @@
 // Stripe on a laptop: PaymentIntents and idempotency as https://docs.stripe.com/api has them.
 import { startHttpServer } from "../http-server.ts";
-import type { HttpServer, Listening } from "../http-server.ts";
+import type { Listening } from "../http-server.ts";
 import { createApiKeys } from "./api-keys.ts";
-import type { ApiKeys } from "./api-keys.ts";
 import { createBalance } from "./balance.ts";
 import type { Balance } from "./balance.ts";
 import { createCharges } from "./charges.ts";
 import { createDecide } from "./decide.ts";
 import { createEvents } from "./events.ts";
-import type { Emitted } from "./events.ts";
 import { createExchange } from "./exchange.ts";
 import { phaseOfOwn, withOutage } from "./faults.ts";
-import type { Faults, OwnFault } from "./faults.ts";
+import type { OwnFault } from "./faults.ts";
 import { createIdempotencyKeys } from "./idempotency.ts";
 import { createLedger } from "./ledger.ts";
-import type { Charge, Ledger, RequestRecord } from "./ledger.ts";
-import { afterStep, disputeOf, EVENT_OF } from "./lifecycle.ts";
+import type { Charge, RequestRecord } from "./ledger.ts";
+import { afterStep, disputeOf, eventOf } from "./lifecycle.ts";
 import type { Step } from "./lifecycle.ts";
 import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";
+import type { Changed } from "./routes.ts";
 import { createWebhookEndpoints } from "./webhook-endpoints.ts";
 import { createWebhookSender } from "./webhook-sender.ts";
-import type { Sending, WebhookSender } from "./webhook-sender.ts";
+import type { Sending } from "./webhook-sender.ts";
 
-/** Its `url` is what `STRIPE_API_BASE` takes. */
-export type StripeServer = Omit<HttpServer<RequestRecord, OwnFault>, "faults"> & {
-  faults: Faults;
-  ledger: Ledger;
-  keys: ApiKeys;
-  /** Every PaymentIntent of every account, oldest first; the declined ones too. */
-  paymentIntents: () => readonly PaymentIntent[];
-  /**
-   * Moves a PaymentIntent on, as time or its customer does, and reports it.
-   *
-   * @throws when its status does not allow the step
-   */
-  step: (id: string, step: Step) => PaymentIntent;
-  /** Refunds a part of a succeeded PaymentIntent, or all of it, and reports it. */
-  refund: (id: string, amount?: number) => void;
-  /** A customer disputes a succeeded PaymentIntent, all of it, and it is reported. */
-  dispute: (id: string) => void;
-  /** Edits a PaymentIntent as somebody in the dashboard may; its charge keeps what it was made with. */
-  edit: (id: string, changes: Partial<Pick<PaymentIntent, "metadata" | "customer">>) => void;
-  balance: Pick<Balance, "settleIn" | "setLag">;
-  webhooks: Pick<WebhookSender, "faults" | "sendings" | "idle"> & {
-    /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
-    register: (url: string, types: readonly string[]) => string;
-    /** See https://docs.stripe.com/webhooks#roll-endpoint-secrets. */
-    rollSecret: (endpointId: string) => { secret: string; expire: () => void };
-  };
-  /** Hears of every event, as Stripe's EventBridge destination does; the answer ends it. */
-  onEvent: (listener: (emitted: Emitted) => void) => () => void;
-  /** How long after its creation search finds a PaymentIntent, in ms; a minute when never set. */
-  setSearchLag: (ms: number) => void;
-};
+export type StripeServer = Awaited<ReturnType<typeof startStripe>>;
 
 /**
- * `now` is ms since the epoch; `created`, the life of idempotency keys and the lag of search go by it.
+ * Its `url` is what `STRIPE_API_BASE` takes. `now` is ms since the epoch; `created`, the life of idempotency keys and the lag of search go by it.
  *
  * @throws when the port is taken
  */
@@ -71,7 +40,7 @@ export async function startStripe(
     onCharge?: (charge: Charge) => void;
     onSending?: (sending: Sending) => void;
   } = {},
-): Promise<StripeServer> {
+) {
   const now = options.now ?? Date.now;
   const { ledger, write } = createLedger();
   const { keys, ...apiKeys } = createApiKeys(options.keys);
@@ -83,16 +52,18 @@ export async function startStripe(
   events.subscribe(sender.send);
   const balance = createBalance(now);
   const charges = createCharges((charge) => balance.of(charge));
-  const follow: Parameters<typeof createRoutes>[0]["follow"] = (account, before, intent) => {
+  const changed: Changed = (before, intent, caller) => {
     charges.add(intent, now());
-    balance.follow(account, before, intent);
+    balance.follow(caller.account, before, intent);
+    const type = eventOf(intent);
+    if (type) events.emit(caller.account, type, intent, caller);
   };
   const route = createRoutes({
     now,
     store,
     charges,
     balance,
-    follow,
+    changed,
     events,
     endpoints,
     searchLagMs: () => searchLagMs,
@@ -123,39 +94,51 @@ export async function startStripe(
     faults: withOutage(server.faults),
     ledger,
     keys,
+    /** Every PaymentIntent of every account, oldest first; the declined ones too. */
     paymentIntents: store.all,
-    step(id, step) {
+    /**
+     * Moves a PaymentIntent on, as time or its customer does, and reports it.
+     *
+     * @throws when its status does not allow the step
+     */
+    step: (id: string, step: Step): PaymentIntent => {
       const { account, intent } = known(id);
       const next = afterStep(intent, step, now());
       if (!next) throw new Error(`${id} is ${intent.status}, from which it cannot ${step}.`);
       store.replace(next);
-      follow(account, intent, next);
-      events.emit(account, EVENT_OF[step], next);
+      changed(intent, next, { account });
       return next;
     },
-    refund(id, amount) {
+    /** Refunds a part of a succeeded PaymentIntent, or all of it, and reports it. */
+    refund: (id: string, amount?: number): void => {
       const { account, intent } = known(id);
       balance.refunded(account, intent, charges.refund(intent, amount));
       events.emit(account, "charge.refunded", charges.of(intent) ?? {});
     },
-    dispute(id) {
+    /** A customer disputes a succeeded PaymentIntent, all of it, and it is reported. */
+    dispute: (id: string): void => {
       const { account, intent } = known(id);
       events.emit(account, "charge.dispute.created", disputeOf(intent, now()));
     },
-    edit: (id, changes) => store.replace({ ...known(id).intent, ...changes }),
-    balance,
+    /** Edits a PaymentIntent as somebody in the dashboard may; its charge keeps what it was made with. */
+    edit: (id: string, changes: Partial<Pick<PaymentIntent, "metadata" | "customer">>) =>
+      store.replace({ ...known(id).intent, ...changes }),
+    balance: balance as Pick<Balance, "settleIn" | "setLag">,
     webhooks: {
       faults: sender.faults,
       sendings: sender.sendings,
       idle: sender.idle,
-      register: (url, types) => endpoints.register("acct_local", url, types),
-      rollSecret: (id) => endpoints.rollSecret(id),
+      /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
+      register: (url: string, types: readonly string[]): string =>
+        endpoints.register("acct_local", url, types),
     },
-    onEvent: (listener) => events.subscribe(listener),
-    async stop() {
+    /** Hears of every event, as Stripe's EventBridge destination does; the answer ends it. */
+    onEvent: events.subscribe,
+    /** How long after its creation search finds a PaymentIntent, in ms; a minute when never set. */
+    setSearchLag: (ms: number) => void (searchLagMs = ms),
+    stop: async (): Promise<void> => {
       await sender.stop();
       await server.stop();
     },
-    setSearchLag: (ms) => void (searchLagMs = ms),
   };
 }

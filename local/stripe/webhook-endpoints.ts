@@ -6,21 +6,11 @@ import { randomBytes } from "node:crypto";
 import { invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
-import { text, textHash, unknownParameter } from "./parameters.ts";
+import { missing, text, textHash, unknownParameter } from "./parameters.ts";
 import { newId } from "./payment-intent.ts";
 
-export type WebhookEndpoint = {
-  id: string;
-  object: "webhook_endpoint";
-  api_version: null;
-  created: number;
-  enabled_events: string[];
-  livemode: false;
-  status: "enabled" | "disabled";
-  url: string;
-};
-
-type Stored = { account: string; endpoint: WebhookEndpoint; secrets: string[] };
+type Stored = { account: string; endpoint: Endpoint; secret: string };
+type Endpoint = ReturnType<typeof newEndpoint>;
 
 const KNOWN = { url: "string", enabled_events: "any", disabled: "string" } as const;
 
@@ -33,18 +23,9 @@ export function createWebhookEndpoints(now: () => number) {
   }
 
   function add(account: string, url: string, enabled_events: string[]) {
-    const endpoint: WebhookEndpoint = {
-      id: newId("we_1"),
-      object: "webhook_endpoint",
-      api_version: null,
-      created: Math.floor(now() / 1_000),
-      enabled_events,
-      livemode: false,
-      status: "enabled",
-      url,
-    };
-    const secret = newSecret();
-    stored.set(endpoint.id, { account, endpoint, secrets: [secret] });
+    const endpoint = newEndpoint(url, enabled_events, now());
+    const secret = `whsec_${randomBytes(24).toString("base64url")}`;
+    stored.set(endpoint.id, { account, endpoint, secret });
     return { endpoint, secret };
   }
 
@@ -56,17 +37,10 @@ export function createWebhookEndpoints(now: () => number) {
       const problem = unknownParameter(params, KNOWN);
       if (problem) return problem;
       if (url === undefined || !URL.canParse(url)) {
-        return invalidRequest("Invalid URL: An explicit scheme (such as https) must be provided.", {
-          param: "url",
-          code: "url_invalid",
-        });
+        const message = "Invalid URL: An explicit scheme (such as https) must be provided.";
+        return invalidRequest(message, { param: "url", code: "url_invalid" });
       }
-      if (events.length === 0) {
-        return invalidRequest("Missing required param: enabled_events.", {
-          param: "enabled_events",
-          code: "parameter_missing",
-        });
-      }
+      if (events.length === 0) return missing("enabled_events");
       const { endpoint, secret } = add(account, url, events);
       return { status: 200, body: { ...endpoint, secret } };
     },
@@ -89,24 +63,11 @@ export function createWebhookEndpoints(now: () => number) {
         .filter((one) => one.account === account)
         .map(({ endpoint }) => endpoint)
         .toReversed();
-      return {
-        status: 200,
-        body: { object: "list", data, has_more: false, url: "/v1/webhook_endpoints" },
-      };
-    },
-    /**
-     * Rolls the secret as the Dashboard does: events carry signatures of both until `expire`.
-     * https://docs.stripe.com/webhooks#roll-endpoint-secrets
-     */
-    rollSecret(id: string): { secret: string; expire: () => void } {
-      const found = stored.get(id);
-      if (!found) throw new Error(`There is no webhook endpoint ${id}.`);
-      const secret = newSecret();
-      found.secrets = [...found.secrets.slice(-1), secret];
-      return { secret, expire: () => void (found.secrets = [secret]) };
+      const url = "/v1/webhook_endpoints";
+      return { status: 200, body: { object: "list", data, has_more: false, url } };
     },
     /** The endpoints that hear of events of this type. */
-    of(account: string, type: string): readonly Pick<Stored, "endpoint" | "secrets">[] {
+    of(account: string, type: string): readonly Pick<Stored, "endpoint" | "secret">[] {
       return [...stored.values()].filter(
         (one) =>
           one.account === account &&
@@ -119,6 +80,13 @@ export function createWebhookEndpoints(now: () => number) {
 
 export type WebhookEndpoints = ReturnType<typeof createWebhookEndpoints>;
 
-function newSecret(): string {
-  return `whsec_${randomBytes(24).toString("base64url")}`;
-}
+const newEndpoint = (url: string, enabled_events: string[], nowMs: number) => ({
+  id: newId("we_1"),
+  object: "webhook_endpoint",
+  api_version: null,
+  created: Math.floor(nowMs / 1_000),
+  enabled_events,
+  livemode: false,
+  status: "enabled" as "enabled" | "disabled",
+  url,
+});
