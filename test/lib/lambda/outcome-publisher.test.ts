@@ -110,10 +110,3 @@ test("what does not change an outcome is neither published nor logged", async ()
   const { result, lines, published } = await publish([release, expiry, edited]);
   expect([result, lines, published]).toEqual([{ batchItemFailures: [] }, [], []]);
 });
-
-test("a record that was repaired into the table with its outcome is published too", async () => {
-  const inserted = completed("1", "a");
-  const { OldImage: _, ...images } = inserted.dynamodb;
-  const { published } = await publish([{ eventName: "INSERT", dynamodb: images }]);
-  expect(published).toEqual(["a:1"]);
-});

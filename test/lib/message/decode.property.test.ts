@@ -1,5 +1,6 @@
 // The decoder against rules that are stated here a second time, without its own code: whatever
-// comes, it does not throw, and nothing passes that the rules of the message do not allow.
+// comes, it does not throw, and nothing passes that the rules of the message do not allow. What is
+// valid or no message at all: test/lib/payments/reaches-stripe.property.test.ts
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -18,19 +19,6 @@ function decoded(body: string): unknown {
   const { id, sentAt, payment } = result.message;
   return { id, sentAt, payment };
 }
-
-test("every valid message is accepted, with exactly its own fields", () => {
-  fc.assert(
-    fc.property(validMessage, (message) => {
-      const body = write(message);
-      const expected = verdict(body, NOW);
-
-      expect(expected).toBeDefined();
-      expect(decoded(body)).toEqual(expected);
-    }),
-    { seed: SEED, numRuns: 500 },
-  );
-});
 
 test("a message that was altered in one place is accepted exactly when it is still valid", () => {
   fc.assert(
@@ -57,20 +45,6 @@ test("no damage to a message makes the decoder accept what is invalid", () => {
 
       // A key given twice is invalid here, where JSON.parse takes the last.
       expect([undefined, verdict(body, NOW)]).toContainEqual(decoded(body));
-    }),
-    { seed: SEED, numRuns: 1_500 },
-  );
-});
-
-test("nothing that is no message throws or is accepted", () => {
-  const anything = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 200 }),
-    fc.json({ maxDepth: 6 }),
-    fc.string({ unit: fc.constantFrom(...'{}[]",:0eE+-.\\ truefalsn'), maxLength: 80 }),
-  );
-  fc.assert(
-    fc.property(anything, (body) => {
-      expect(decoded(body)).toEqual(verdict(body, NOW));
     }),
     { seed: SEED, numRuns: 1_500 },
   );

@@ -55,54 +55,59 @@ const paidBy = (paymentIntentId: string) => ({
 });
 const seen = (hash: string) => ({ ...CHECK, item: { hash } });
 
+const pending = (changes: object) => ({
+  ...CHECK,
+  item: { status: "pending", amount: 1250, currency: "eur", ...changes },
+});
+const AT_WORK = { code: "TransactionConflict" };
+const transient = (code: string) => ({ decision: "transient", code });
+const conflict = (reason: string) => ({ decision: "conflict", reason });
+const DUPLICATE = { decision: "duplicate" };
+
 test.each<[string, Canceled, object]>([
-  ["the same event again", [seen("h1"), NONE], { decision: "duplicate" }],
+  ["the same event again", [seen("h1"), NONE], DUPLICATE],
   [
     "the same event again, which also finds its own order, stock and shipment",
     [seen("h1"), paidBy("pi_1"), CHECK, CHECK, CHECK, CHECK],
-    { decision: "duplicate" },
+    DUPLICATE,
   ],
   [
     "another event with this id",
     [seen("h2"), NONE],
-    { decision: "conflict", reason: "another event with this id says something else" },
+    conflict("another event with this id says something else"),
   ],
-  ["a record that vanished", [CHECK, NONE], { decision: "transient", code: "NoItem" }],
-  [
-    "another transaction at work on the order",
-    [NONE, { code: "TransactionConflict" }],
-    { decision: "transient", code: "TransactionConflict" },
-  ],
+  ["a record that vanished", [CHECK, NONE], transient("NoItem")],
+  ["another transaction at work on the order", [NONE, AT_WORK], transient("TransactionConflict")],
   [
     "another transaction at work while the stock is short",
-    [NONE, NONE, CHECK, { code: "TransactionConflict" }],
-    { decision: "transient", code: "TransactionConflict" },
+    [NONE, NONE, CHECK, AT_WORK],
+    transient("TransactionConflict"),
   ],
   ...["ThrottlingError", "ProvisionedThroughputExceeded"].map(
-    (code): [string, Canceled, object] => [code, [NONE, { code }], { decision: "transient", code }],
+    (code): [string, Canceled, object] => [code, [NONE, { code }], transient(code)],
   ),
-  ["an order that is paid by this payment", [NONE, paidBy("pi_1")], { decision: "duplicate" }],
+  ["an order that is paid by this payment", [NONE, paidBy("pi_1")], DUPLICATE],
   [
     "an order that is paid by another payment",
     [NONE, paidBy("pi_2")],
-    { decision: "conflict", reason: "the order is paid by another PaymentIntent" },
+    conflict("the order is paid by another PaymentIntent"),
   ],
   [
     "an order over another amount",
-    [NONE, { ...CHECK, item: { status: "pending", amount: 1200, currency: "eur" } }],
-    { decision: "conflict", reason: "the order is over 1200 eur, the payment over 1250 eur" },
+    [NONE, pending({ amount: 1200 })],
+    conflict("the order is over 1200 eur, the payment over 1250 eur"),
   ],
   [
     "an order in another currency",
-    [NONE, { ...CHECK, item: { status: "pending", amount: 1250, currency: "usd" } }],
-    { decision: "conflict", reason: "the order is over 1250 usd, the payment over 1250 eur" },
+    [NONE, pending({ currency: "usd" })],
+    conflict("the order is over 1250 usd, the payment over 1250 eur"),
   ],
   [
     "an order that changed since it was read",
-    [NONE, { ...CHECK, item: { status: "pending", amount: 1250, currency: "eur", quantity: 3 } }],
-    { decision: "transient", code: "OrderChanged" },
+    [NONE, pending({ quantity: 3 })],
+    transient("OrderChanged"),
   ],
-  ["an order that vanished", [NONE, CHECK], { decision: "transient", code: "NoItem" }],
+  ["an order that vanished", [NONE, CHECK], transient("NoItem")],
   [
     "a shipment without the record of its event",
     [NONE, NONE, NONE, CHECK, NONE, NONE],
@@ -119,11 +124,10 @@ test.each<[string, Canceled, object]>([
 
 test("stock that is short for a backorder too is never taken for a duplicate", async () => {
   const short = [NONE, NONE, CHECK, NONE, NONE, NONE];
-  expect((await run(PAID, [short, [seen("h1"), NONE]])).result).toEqual({ decision: "duplicate" });
-  expect((await run(PAID, [short, [NONE, { code: "TransactionConflict" }]])).result).toEqual({
-    decision: "transient",
-    code: "TransactionConflict",
-  });
+  expect((await run(PAID, [short, [seen("h1"), NONE]])).result).toEqual(DUPLICATE);
+  expect((await run(PAID, [short, [NONE, AT_WORK]])).result).toEqual(
+    transient("TransactionConflict"),
+  );
 });
 
 test("an older event of a paid order changes nothing", async () => {

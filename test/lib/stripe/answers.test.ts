@@ -32,97 +32,58 @@ const errorFor = (status: number, body: unknown) =>
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   });
 
-const errors: [name: string, status: number, body: unknown, kind: string, code: string][] = [
-  [
-    "409 key in use",
-    409,
-    { error: { type: "idempotency_error", code: "idempotency_key_in_use", message: "…" } },
-    "stripe_key_in_use",
-    "idempotency_key_in_use",
-  ],
+const errorOf = (type: string, more: object = {}) => ({ error: { type, message: "…", ...more } });
+const invalid = (code?: string) =>
+  errorOf("invalid_request_error", code === undefined ? {} : { code, param: "amount" });
+const KEY_IN_USE = errorOf("idempotency_error", { code: "idempotency_key_in_use" });
+const RATE_LIMIT = "card_decline_rate_limit_exceeded";
+
+test.each<[name: string, status: number, body: unknown, kind: string, code: string]>([
+  ["409 key in use", 409, KEY_IN_USE, "stripe_key_in_use", "idempotency_key_in_use"],
   [
     "409 lock timeout",
     409,
-    { error: { type: "api_error", code: "lock_timeout", message: "…" } },
+    errorOf("api_error", { code: "lock_timeout" }),
     "stripe_unavailable",
     "lock_timeout",
   ],
-  [
-    "429",
-    429,
-    { error: { type: "invalid_request_error", code: "rate_limit", message: "…" } },
-    "stripe_rate_limited",
-    "rate_limit",
-  ],
-  ["500", 500, { error: { type: "api_error", message: "…" } }, "stripe_unavailable", "http_500"],
-  ["503", 503, { error: { type: "api_error", message: "…" } }, "stripe_unavailable", "http_503"],
+  ["429", 429, invalid("rate_limit"), "stripe_rate_limited", "rate_limit"],
+  ["500", 500, errorOf("api_error"), "stripe_unavailable", "http_500"],
+  ["503", 503, errorOf("api_error"), "stripe_unavailable", "http_503"],
   ["a gateway's HTML", 502, "<html>Bad Gateway</html>", "stripe_unavailable", "no_json"],
-  [
-    "401",
-    401,
-    { error: { type: "invalid_request_error", message: "Invalid API Key" } },
-    "stripe_configuration",
-    "http_401",
-  ],
-  [
-    "403",
-    403,
-    { error: { type: "invalid_request_error", message: "…" } },
-    "stripe_configuration",
-    "http_403",
-  ],
-  [
-    "400",
-    400,
-    { error: { type: "invalid_request_error", code: "amount_too_small", param: "amount" } },
-    "stripe_rejected",
-    "amount_too_small",
-  ],
-  [
-    "404",
-    404,
-    { error: { type: "invalid_request_error", code: "resource_missing", param: "customer" } },
-    "stripe_rejected",
-    "resource_missing",
-  ],
-  [
-    "400 idempotency_error",
-    400,
-    { error: { type: "idempotency_error", message: "Keys for idempotent requests …" } },
-    "stripe_conflict",
-    "http_400",
-  ],
+  ["401", 401, invalid(), "stripe_configuration", "http_401"],
+  ["403", 403, invalid(), "stripe_configuration", "http_403"],
+  ["400", 400, invalid("amount_too_small"), "stripe_rejected", "amount_too_small"],
+  ["404", 404, invalid("resource_missing"), "stripe_rejected", "resource_missing"],
+  ["400 idempotency_error", 400, errorOf("idempotency_error"), "stripe_conflict", "http_400"],
   [
     "a card error that comes as 429",
     429,
-    { error: { type: "card_error", code: "card_decline_rate_limit_exceeded" } },
+    errorOf("card_error", { code: RATE_LIMIT }),
     "stripe_rate_limited",
-    "card_decline_rate_limit_exceeded",
+    RATE_LIMIT,
   ],
-  ["402 without a card error", 402, { error: { type: "api_error" } }, "unexpected", "http_402"],
-];
-
-test.each(errors)("%s is no outcome", async (_name, status, body, kind, code) => {
+  ["402 without a card error", 402, errorOf("api_error"), "unexpected", "http_402"],
+  ...[
+    "account_invalid",
+    "api_key_expired",
+    "livemode_mismatch",
+    "platform_account_required",
+    "platform_api_key_expired",
+    "secret_key_required",
+    "testmode_charges_only",
+    "tls_version_unsupported",
+  ].map((code): [string, number, unknown, string, string] => [
+    `${code}, which says of the account that it charges nobody,`,
+    400,
+    invalid(code),
+    "stripe_configuration",
+    code,
+  ]),
+])("%s is no outcome", async (_name, status, body, kind, code) => {
   const answer = answerOfError(await errorFor(status, body));
 
   expect(answer).toMatchObject({ kind: "error", error: { kind, code } });
-});
-
-test.each([
-  "account_invalid",
-  "api_key_expired",
-  "livemode_mismatch",
-  "platform_account_required",
-  "platform_api_key_expired",
-  "secret_key_required",
-  "testmode_charges_only",
-  "tls_version_unsupported",
-])("%s says of the account that it charges nobody: configuration", async (code) => {
-  const error = { type: "invalid_request_error", code };
-
-  expect(answerOfError(await errorFor(400, { error }))).toMatchObject({
-    error: { kind: "stripe_configuration", code },
-  });
 });
 
 test.each([
@@ -140,21 +101,12 @@ test.each([
 });
 
 test("an error's request id and parameter are kept, its text is not", async () => {
-  const error = {
-    type: "invalid_request_error",
-    code: "resource_missing",
-    param: "customer",
-    message: "No such customer: 'cus_secret'",
-  };
+  const kept = { code: "resource_missing", param: "customer" };
+  const error = { type: "invalid_request_error", ...kept, message: "No such: 'cus_secret'" };
 
   expect(answerOfError(await errorFor(400, { error }))).toEqual({
     kind: "error",
-    error: {
-      kind: "stripe_rejected",
-      code: "resource_missing",
-      param: "customer",
-      requestId: "req_1",
-    },
+    error: { kind: "stripe_rejected", ...kept, requestId: "req_1" },
   });
 });
 
@@ -201,17 +153,10 @@ test.each(["succeeded", "processing", "requires_action", "canceled"])(
 
 test("a declined PaymentIntent that a lookup finds is that decline", () => {
   const last_payment_error = { code: "card_declined", decline_code: "lost_card" };
+  const codes = { code: "card_declined", declineCode: "lost_card" };
 
   expect(answerOf(intent({ status: "requires_payment_method", last_payment_error }))).toStrictEqual(
-    {
-      kind: "outcome",
-      outcome: {
-        result: "declined",
-        paymentIntentId: "pi_1",
-        code: "card_declined",
-        declineCode: "lost_card",
-      },
-    },
+    { kind: "outcome", outcome: { result: "declined", paymentIntentId: "pi_1", ...codes } },
   );
 });
 

@@ -25,6 +25,8 @@ const params = (messageId: string): ChargeParams => ({
   metadata: { message_id: messageId },
 });
 
+const QUERY = { messageId: "order-1", customer: "cus_ada", ...MONEY, since: NOW };
+
 const KEYS: StripeKeys = { get: async () => "sk_test_local", drop: () => {} };
 
 async function prepare(keys = KEYS) {
@@ -42,8 +44,7 @@ test("the lookup goes through every page until it finds the message", async () =
   for (let i = 0; i < 201; i++) await create(`order-${i}`);
 
   // The oldest of 201, on the third page of 100.
-  const query = { messageId: "order-0", customer: "cus_ada", ...MONEY, since: NOW };
-  const found = await charges.find(query, 5_000);
+  const found = await charges.find({ ...QUERY, messageId: "order-0" }, 5_000);
 
   expect(found).toMatchObject({ kind: "outcome", outcome: { result: "succeeded" } });
   const pages = stripe.ledger.requests().filter(({ method }) => method === "GET");
@@ -56,7 +57,7 @@ test("the lookup sees only its customer's payments since its time", async () => 
   clock.now += 60_000;
 
   const find = (customer: string, since: number) =>
-    charges.find({ messageId: "order-1", customer, ...MONEY, since }, 5_000);
+    charges.find({ ...QUERY, customer, since }, 5_000);
 
   expect(await find("cus_ada", NOW)).toMatchObject({ kind: "outcome" });
   expect(await find("cus_ada", NOW + 1_000)).toEqual({ kind: "none" });
@@ -69,9 +70,7 @@ test.each([{ amount: 1201 }, { currency: "usd" }])(
     const { charges, create } = await prepare();
     await create("order-1");
 
-    const query = { messageId: "order-1", customer: "cus_ada", ...MONEY, since: NOW };
-
-    expect(await charges.find({ ...query, ...other }, 5_000)).toEqual({
+    expect(await charges.find({ ...QUERY, ...other }, 5_000)).toEqual({
       kind: "error",
       error: { kind: "stripe_conflict", code: "other_payment" },
     });
@@ -82,9 +81,7 @@ test("the lookup ends with the last page: it asks for none after it", async () =
   const { charges, create, stripe } = await prepare();
   await create("order-1");
 
-  const query = { messageId: "order-2", customer: "cus_ada", ...MONEY, since: NOW };
-
-  expect(await charges.find(query, 5_000)).toEqual({ kind: "none" });
+  expect(await charges.find({ ...QUERY, messageId: "order-2" }, 5_000)).toEqual({ kind: "none" });
   expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(1);
 });
 
@@ -92,9 +89,7 @@ test("a lookup that does not end in its time is a failure, not a 'nothing found'
   const { charges, stripe } = await prepare();
   stripe.faults.add({ method: "GET" }, { kind: "delayAfter", ms: 2_000 });
 
-  const query = { messageId: "order-1", customer: "cus_ada", ...MONEY, since: NOW };
-
-  expect(await charges.find(query, 200)).toEqual({
+  expect(await charges.find(QUERY, 200)).toEqual({
     kind: "error",
     error: { kind: "stripe_unavailable", code: "timeout" },
   });
@@ -116,12 +111,7 @@ test.each([
   });
   const charges = stripeCharges(KEYS, new URL(`http://127.0.0.1:${await listen(server)}`));
 
-  const found = await charges.find(
-    { messageId: "a", customer: "cus_ada", ...MONEY, since: NOW },
-    5_000,
-  );
-
-  expect(found).toMatchObject({ kind: "error", error: { kind } });
+  expect(await charges.find(QUERY, 5_000)).toMatchObject({ kind: "error", error: { kind } });
 });
 
 test("an empty key never reaches stripe-node, which would make up a random one", async () => {

@@ -54,6 +54,12 @@ const CHARGE = {
 };
 const { customer: _, messageId: _id, ...NAMELESS } = STATE;
 
+const EUR = { amount: 1250, currency: "eur" };
+const USD = { amount: 1400, currency: "usd" };
+const OURS = { messageId: "order-1", customer: "cus_ada", inBalance: EUR };
+const IN_DOLLARS = { ...TRANSACTION, ...USD };
+const NOT_TAKEN = { ...CHARGE, customer: null, metadata: {}, balance_transaction: null };
+
 test.each<[string, object, object]>([
   ["its outcome", {}, { ...STATE, ...PAID }],
   [
@@ -66,39 +72,17 @@ test.each<[string, object, object]>([
   [
     "its charge, with what it was made with and what the balance took",
     { latest_charge: CHARGE, metadata: {}, customer: "cus_eve" },
-    {
-      ...NAMELESS,
-      ...PAID,
-      customer: "cus_eve",
-      charge: {
-        messageId: "order-1",
-        customer: "cus_ada",
-        inBalance: { amount: 1250, currency: "eur" },
-      },
-    },
+    { ...NAMELESS, ...PAID, customer: "cus_eve", charge: OURS },
   ],
   [
     "a charge that is not in the balance",
-    { latest_charge: { ...CHARGE, customer: null, metadata: {}, balance_transaction: null } },
+    { latest_charge: NOT_TAKEN },
     { ...STATE, ...PAID, charge: {} },
   ],
   [
     "what was paid, when it was settled in another currency",
-    {
-      latest_charge: {
-        ...CHARGE,
-        balance_transaction: { ...TRANSACTION, amount: 1400, currency: "usd" },
-      },
-    },
-    {
-      ...STATE,
-      ...PAID,
-      charge: {
-        messageId: "order-1",
-        customer: "cus_ada",
-        inBalance: { amount: 1250, currency: "eur" },
-      },
-    },
+    { latest_charge: { ...CHARGE, balance_transaction: IN_DOLLARS } },
+    { ...STATE, ...PAID, charge: OURS },
   ],
 ])("a PaymentIntent's state has %s", (_what, changes, state) => {
   expect(stripeStateOf({ ...INTENT, latest_charge: null, ...changes })).toStrictEqual(state);
@@ -110,47 +94,30 @@ test("what another integration made is no entry", () => {
   expect(intentEntryOf({ ...intent, metadata: { message_id: "" } })).toBeUndefined();
 });
 
-const MOVED = { transactionId: "txn_1", created: 1_795_953_600_000, fee: 66, net: 1184 };
+const MOVED = {
+  transactionId: "txn_1",
+  category: "charge",
+  created: 1_795_953_600_000,
+  fee: 66,
+  net: 1184,
+};
+const OUR_CHARGE = { messageId: "order-1", paymentIntentId: "pi_1", ...EUR };
 
 test.each<[string, object, object]>([
   [
     "a charge of ours, by its own metadata, and what the balance took",
     { source: { ...CHARGE, amount: 9 } },
-    {
-      ...MOVED,
-      category: "charge",
-      amount: 1250,
-      currency: "eur",
-      charge: {
-        messageId: "order-1",
-        paymentIntentId: "pi_1",
-        customer: "cus_ada",
-        amount: 1250,
-        currency: "eur",
-      },
-    },
+    { ...MOVED, ...EUR, charge: { ...OUR_CHARGE, customer: "cus_ada" } },
   ],
   [
     "a charge of ours that was settled in another currency",
-    { amount: 1400, currency: "usd", source: { ...CHARGE, customer: null } },
-    {
-      ...MOVED,
-      category: "charge",
-      amount: 1400,
-      currency: "usd",
-      charge: { messageId: "order-1", paymentIntentId: "pi_1", amount: 1250, currency: "eur" },
-    },
+    { ...USD, source: { ...CHARGE, customer: null } },
+    { ...MOVED, ...USD, charge: OUR_CHARGE },
   ],
-  ...[
-    { source: { ...CHARGE, metadata: {} } },
-    { source: { ...CHARGE, payment_intent: null } },
-    { source: "ch_1" },
-    { source: null },
-  ].map((changes): [string, object, object] => [
-    `not ours: ${JSON.stringify(changes)}`,
-    changes,
-    { ...MOVED, category: "charge", amount: 1250, currency: "eur" },
-  ]),
+  ["a charge without our id", { source: { ...CHARGE, metadata: {} } }, { ...MOVED, ...EUR }],
+  ["one of none", { source: { ...CHARGE, payment_intent: null } }, { ...MOVED, ...EUR }],
+  ["a charge that was not read", { source: "ch_1" }, { ...MOVED, ...EUR }],
+  ["of nothing", { source: null }, { ...MOVED, ...EUR }],
   [
     "a refund, whatever its source",
     { reporting_category: "refund", amount: -1250, source: CHARGE },

@@ -34,34 +34,26 @@ const found = (outcome: object) => ({
   found: { paymentIntentId: "pi_1", messageId: "order-1", outcome, amount: 1250, currency: "eur" },
 });
 
+const failed = (kind: string, code: string) => ({ error: { kind, code, requestId: "req_1" } });
+const BOUNCED = {
+  ...INTENT,
+  status: "requires_payment_method",
+  last_payment_error: { code: "debit_not_authorized" },
+};
+const HELD = { ...INTENT, status: "requires_capture" };
+
 test.each<[number, object, object]>([
   [200, INTENT, found({ result: "succeeded", paymentIntentId: "pi_1" })],
   [
     200,
-    {
-      ...INTENT,
-      status: "requires_payment_method",
-      last_payment_error: { code: "debit_not_authorized" },
-    },
+    BOUNCED,
     found({ result: "failed", paymentIntentId: "pi_1", code: "debit_not_authorized" }),
   ],
-  [
-    200,
-    { ...INTENT, status: "requires_capture" },
-    { error: { kind: "unexpected", code: "status_requires_capture", requestId: "req_1" } },
-  ],
+  [200, HELD, failed("unexpected", "status_requires_capture")],
   [200, { ...INTENT, metadata: {} }, { foreign: true }],
   // What is invalid is the question: it says nothing of the payment.
-  [
-    404,
-    { error: ERROR },
-    { error: { kind: "stripe_lookup", code: "resource_missing", requestId: "req_1" } },
-  ],
-  [
-    401,
-    { error: { type: "invalid_request_error" } },
-    { error: { kind: "stripe_configuration", code: "http_401", requestId: "req_1" } },
-  ],
+  [404, { error: ERROR }, failed("stripe_lookup", "resource_missing")],
+  [401, { error: { type: ERROR.type } }, failed("stripe_configuration", "http_401")],
   [402, { error: { type: "card_error" } }, { error: { kind: "unexpected", code: "card_error" } }],
 ])("of %i %j a finalizer reads %j", async (status, body, expected) => {
   const { asked, payments } = await prepare(status, body);
