@@ -101,29 +101,20 @@ test("a card that needs its owner's authentication is recorded as declined, with
   });
 });
 
-test("a slow Stripe call is ended by its own timeout, and the same key finds the charge", async () => {
-  const worker = await startWorker({ timings: { stripeTimeoutMs: 400 } });
-  worker.stripe.faults.add({ method: "POST" }, { kind: "delayAfter", ms: 3_000 });
+test.each(["delayAfter", "slowBody"] as const)(
+  "a Stripe call that takes too long (%s) is ended by its own timeout, and the same key finds the charge",
+  async (kind) => {
+    const worker = await startWorker({ timings: { stripeTimeoutMs: 400 } });
+    worker.stripe.faults.add({ method: "POST" }, { kind, ms: 3_000 });
 
-  const slow = await worker.deliver(payment());
-  const retried = await worker.redeliver();
+    const slow = await worker.deliver(payment());
+    const retried = await worker.redeliver();
 
-  expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(retried.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
-  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 2, replayed: 1, charges: 1 });
-});
-
-test("a body that trickles for longer than the timeout is ended by it too", async () => {
-  const worker = await startWorker({ timings: { stripeTimeoutMs: 400 } });
-  worker.stripe.faults.add({ method: "POST" }, { kind: "slowBody", ms: 3_000 });
-
-  const slow = await worker.deliver(payment());
-  const retried = await worker.redeliver();
-
-  expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
-  expect(retried.lines[0]).toMatchObject({ decision: "completed" });
-  expect(worker.stripe.ledger.charges()).toHaveLength(1);
-});
+    expect(slow.lines[0]).toMatchObject({ decision: "transient", code: "timeout" });
+    expect(retried.lines[0]).toMatchObject({ decision: "completed", outcome: "succeeded" });
+    expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 2, replayed: 1, charges: 1 });
+  },
+);
 
 test("a bank debit that is processing is recorded as processing, not as paid", async () => {
   const worker = await startWorker();

@@ -89,77 +89,52 @@ const AWAY = new TypeError("the payment 4242");
 const GET = { method: "GET", path: "/payments/order-1" };
 const pi = { paymentIntentId: "pi_1" };
 
+const NO_TYPE = { "idempotency-key": "a" };
+const of = (name: string, answer: string, more: Partial<Case> = {}): Case => ({
+  name,
+  answer,
+  ...more,
+});
+const read = (answer: string, record?: Partial<IdempotencyRecord>): Case =>
+  of(answer, answer, { ...GET, ...(record && { record }) });
+const LOST_CARD = { code: "card_declined", declineCode: "lost_card" };
+const REJECTED = { kind: "stripe_rejected", code: "resource_missing" } as const;
+
 /** Every answer that the handler has. */
 const CASES: Case[] = [
-  { name: "a payment", answer: "202 accepted" },
-  { name: "a repeat", record: {}, answer: "202 accepted" },
-  { name: "a repeat later", record: { attempt: 1, leaseExpiresAt: 9e15 }, answer: "202 working" },
-  ...(["succeeded", "processing", "requires_action", "canceled"] as const).map((result): Case => ({
-    name: result,
-    ...GET,
-    record: after({ result, ...pi }),
-    answer: `200 ${result}`,
-  })),
-  {
-    name: "declined",
-    ...GET,
-    record: after({ result: "declined", ...pi, code: "card_declined", declineCode: "lost_card" }),
-    answer: "200 declined",
-  },
-  {
-    name: "failed",
-    ...GET,
-    record: after({ result: "failed", ...pi, code: "debit_not_authorized" }),
-    answer: "200 failed",
-  },
-  {
-    name: "rejected",
-    ...GET,
-    record: { attempt: 1, lastError: { kind: "stripe_rejected", code: "resource_missing" } },
-    answer: "200 rejected",
-  },
-  {
-    name: "a repeat when paid",
-    record: after({ result: "succeeded", ...pi }),
-    answer: "202 succeeded",
-  },
-  {
-    name: "no key",
+  of("a payment", "202 accepted"),
+  of("a repeat", "202 accepted", { record: {} }),
+  of("a repeat later", "202 working", { record: { attempt: 1, leaseExpiresAt: 9e15 } }),
+  of("a repeat when paid", "202 succeeded", { record: after({ result: "succeeded", ...pi }) }),
+  ...(["succeeded", "processing", "requires_action", "canceled"] as const).map((result) =>
+    read(`200 ${result}`, after({ result, ...pi })),
+  ),
+  read("200 declined", after({ result: "declined", ...pi, ...LOST_CARD })),
+  read("200 failed", after({ result: "failed", ...pi, code: "debit_not_authorized" })),
+  read("200 rejected", { attempt: 1, lastError: REJECTED }),
+  of("no key", "400 idempotency-key-missing", {
     headers: { "content-type": "application/json" },
-    answer: "400 idempotency-key-missing",
-  },
-  {
-    name: "two keys",
-    headers: { ...KEY, "idempotency-key": "a,b" },
-    answer: "400 idempotency-key-invalid",
-  },
-  { name: "no type", headers: { "idempotency-key": "a" }, answer: "415 unsupported-media-type" },
-  ...["text/plain", "text/application/json", "application/json5"].map((type): Case => ({
-    name: type,
-    headers: { ...KEY, "content-type": type },
-    answer: "415 unsupported-media-type",
-  })),
-  {
-    name: "a type with a charset",
+  }),
+  of("two keys", "400 idempotency-key-invalid", { headers: { ...KEY, "idempotency-key": "a,b" } }),
+  of("no type", "415 unsupported-media-type", { headers: NO_TYPE }),
+  ...["text/plain", "text/application/json", "application/json5"].map((type) =>
+    of(type, "415 unsupported-media-type", { headers: { ...KEY, "content-type": type } }),
+  ),
+  of("a type with a charset", "202 accepted", {
     headers: { ...KEY, "content-type": " Application/JSON; charset=utf-8" },
-    answer: "202 accepted",
-  },
-  { name: "65,536 bytes", body: ofBytes(65_536), answer: "422 invalid-payment" },
-  { name: "a byte more", body: ofBytes(65_537), answer: "413 body-too-large" },
-  { name: "no payment", body: {}, answer: "422 invalid-payment" },
-  { name: "another payment", record: { fingerprint: "another" }, answer: "422 key-reused" },
-  { name: "no table", away: AWAY, answer: "503 unavailable" },
-  { name: "another method", method: "PUT", answer: "405 method-not-allowed" },
-  { name: "an unknown payment", ...GET, answer: "404 not-found" },
-  ...["/v1/payments/order-1", "/payments/order-1/", "/payments/%", "/"].map((path): Case => ({
-    name: path,
-    ...GET,
-    path,
-    record: {},
-    answer: "404 not-found",
-  })),
-  { name: "no table to read", ...GET, away: AWAY, answer: "503 unavailable" },
-  { name: "another method there", ...GET, method: "DELETE", answer: "405 method-not-allowed" },
+  }),
+  of("65,536 bytes", "422 invalid-payment", { body: ofBytes(65_536) }),
+  of("a byte more", "413 body-too-large", { body: ofBytes(65_537) }),
+  of("no payment", "422 invalid-payment", { body: {} }),
+  of("another payment", "422 key-reused", { record: { fingerprint: "another" } }),
+  of("no table", "503 unavailable", { away: AWAY }),
+  of("another method", "405 method-not-allowed", { method: "PUT" }),
+  of("an unknown payment", "404 not-found", GET),
+  ...["/v1/payments/order-1", "/payments/order-1/", "/payments/%", "/"].map((path) =>
+    of(path, "404 not-found", { ...GET, path, record: {} }),
+  ),
+  of("no table to read", "503 unavailable", { ...GET, away: AWAY }),
+  of("another method there", "405 method-not-allowed", { ...GET, method: "DELETE" }),
 ];
 
 async function answerTo({
@@ -322,13 +297,10 @@ test.each<[Partial<Case>, detail: string]>([
     ],
   ),
   [{ body: " {\n} " }, "amount is required."],
-  [{ body: "" }, "body must be one JSON object, with no key given two values."],
-  [{ body: "[]" }, "body must be one JSON object, with no key given two values."],
-  [{ body: "{amount" }, "body must be one JSON object, with no key given two values."],
-  [
-    { body: `[${JSON.stringify(PAYMENT)}]` },
+  ...["", "[]", "{amount", `[${JSON.stringify(PAYMENT)}]`].map((body): [Partial<Case>, string] => [
+    { body },
     "body must be one JSON object, with no key given two values.",
-  ],
+  ]),
 ])("a client is told what is wrong, and nothing is claimed: %j", async (one, detail) => {
   const { body, claimed } = await answerTo({ name: "", answer: "", ...one });
   expect(body).toMatchObject({ detail });

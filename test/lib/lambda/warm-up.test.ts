@@ -16,11 +16,15 @@ import { fixedKey } from "../../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../../lib/stripe/charges.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
+type Handler = ReturnType<FirstUse["compose"]>;
 const firstUse = (compose: FirstUse["compose"]): FirstUse => ({
   compose,
   bodies: ["first", "second"],
   reply: "{}",
 });
+/** Runs a first batch whose handler is made for the stub. */
+const run = (compose: (stub: URL) => Handler, timeoutMs = 5_000) =>
+  runFirstBatch(firstUse(compose), timeoutMs);
 const acknowledgeAll = async () => ({ batchItemFailures: [] });
 
 test("the payment worker's own handler claims, charges and completes two messages at the stub", async () => {
@@ -109,15 +113,12 @@ test.each([
 test("the stub cannot be reached from outside", async () => {
   let error: unknown;
 
-  await runFirstBatch(
-    firstUse(({ port }) => async () => {
-      const socket = connect(Number(port), "::1"); // it listens on 127.0.0.1 alone
-      [error] = await once(socket, "connect").catch((cause: unknown) => [cause]);
-      socket.destroy();
-      return { batchItemFailures: [] };
-    }),
-    5_000,
-  );
+  await run(({ port }) => async () => {
+    const socket = connect(Number(port), "::1"); // it listens on 127.0.0.1 alone
+    [error] = await once(socket, "connect").catch((cause: unknown) => [cause]);
+    socket.destroy();
+    return { batchItemFailures: [] };
+  });
 
   expect(error).toBeInstanceOf(Error);
 });
@@ -125,16 +126,13 @@ test("the stub cannot be reached from outside", async () => {
 test("the stub waits for nobody whose request is not complete", async () => {
   const ended = Promise.withResolvers<string>();
 
-  await runFirstBatch(
-    firstUse(({ port }) => async () => {
-      const socket = connect(Number(port), "127.0.0.1");
-      socket.on("error", () => {}).once("close", () => ended.resolve("closed"));
-      await once(socket, "connect");
-      socket.write("GET / HTTP/1.1\r\n");
-      return { batchItemFailures: [] };
-    }),
-    5_000,
-  );
+  await run(({ port }) => async () => {
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.on("error", () => {}).once("close", () => ended.resolve("closed"));
+    await once(socket, "connect");
+    socket.write("GET / HTTP/1.1\r\n");
+    return { batchItemFailures: [] };
+  });
 
   expect(await ended.promise).toBe("closed");
 });
@@ -142,10 +140,7 @@ test("the stub waits for nobody whose request is not complete", async () => {
 test("no timer is left when the warm-up is over", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
-  await runFirstBatch(
-    firstUse(() => acknowledgeAll),
-    1_000,
-  );
+  await run(() => acknowledgeAll);
   const left = vi.getTimerCount();
   vi.useRealTimers();
 
@@ -155,11 +150,10 @@ test("no timer is left when the warm-up is over", async () => {
 test("the stub is gone when the warm-up is over", async () => {
   let address = new URL("http://localhost");
 
-  const compose = (stub: URL) => {
+  await run((stub) => {
     address = stub;
     return acknowledgeAll;
-  };
-  await runFirstBatch(firstUse(compose), 1_000);
+  });
 
   expect(address.hostname).toBe("127.0.0.1");
   const error = await new Promise((resolve) => get(address).once("error", resolve));
@@ -171,19 +165,11 @@ test("a warm-up in which a message is not acknowledged is an error", async () =>
     batchItemFailures: Records.map(({ messageId }) => ({ itemIdentifier: messageId })),
   });
 
-  const run = runFirstBatch(
-    firstUse(() => failAll),
-    1_000,
-  );
-
-  await expect(run).rejects.toThrow("was not acknowledged");
+  await expect(run(() => failAll)).rejects.toThrow("was not acknowledged");
 });
 
 test("a warm-up that hangs ends with an error after its time", async () => {
-  const run = runFirstBatch(
-    firstUse(() => () => new Promise(() => {})),
-    20,
-  );
+  const hanging = run(() => () => new Promise(() => {}), 20);
 
-  await expect(run).rejects.toThrow("not done after 20 ms");
+  await expect(hanging).rejects.toThrow("not done after 20 ms");
 });

@@ -64,25 +64,20 @@ test("refunds and disputes name their PaymentIntent", () => {
   }
 });
 
+const of = (object: object, more: object = {}) => event("payment_intent.succeeded", object, more);
+const ofCharge = (type: string, payment_intent: string | null) =>
+  event(`charge.${type}`, { id: "ch_1", payment_intent });
+
 test.each([
   ["another type", event("customer.created", { id: "cus_1" })],
-  [
-    "another type of a PaymentIntent",
-    event("charge.updated", { id: "ch_1", payment_intent: "pi_1" }),
-  ],
+  ["another type of a PaymentIntent", ofCharge("updated", "pi_1")],
   ["a creation, which says nothing new", event("payment_intent.created", { id: "pi_1" })],
-  [
-    "a refund without a PaymentIntent",
-    event("charge.refunded", { id: "ch_1", payment_intent: null }),
-  ],
-  [
-    "a connected account's",
-    event("payment_intent.succeeded", { id: "pi_1" }, { account: "acct_1" }),
-  ],
-  ["one without an object", event("payment_intent.succeeded", {}, { data: {} })],
-  ["one without data", event("payment_intent.succeeded", {}, { data: null })],
-  ["an id that is a path", event("payment_intent.succeeded", { id: "../refunds" })],
-  ["an id of 256 characters", event("payment_intent.succeeded", { id: "p".repeat(256) })],
+  ["a refund without a PaymentIntent", ofCharge("refunded", null)],
+  ["a connected account's", of({ id: "pi_1" }, { account: "acct_1" })],
+  ["one without an object", of({}, { data: {} })],
+  ["one without data", of({}, { data: null })],
+  ["an id that is a path", of({ id: "../refunds" })],
+  ["an id of 256 characters", of({ id: "p".repeat(256) })],
 ])("%s is of no concern", (_, sent) => {
   expect(read(sent)).toStrictEqual({ ...KNOWN, type: sent.type, about: "other" });
 });

@@ -19,6 +19,7 @@ beforeEach(() => {
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const DOWN: Disposition = { kind: "backoff", unavailable: true };
+const BAD = { name: "bad", disposition: { kind: "dead-letter" } as const };
 
 async function handle(...messages: (Omit<Sent, "body"> & { disposition?: Disposition })[]) {
   const lines: object[] = [];
@@ -74,7 +75,7 @@ test("each failed message gets its own visibility timeout", async () => {
     { name: "fine", disposition: { kind: "acknowledge" } },
     { name: "down", disposition: DOWN, receiveCount: 3 }, // between 60 and 120 s, random 0.5: 90 s
     { name: "later", disposition: { kind: "at", time: NOW + 41_001 } },
-    { name: "bad", disposition: { kind: "dead-letter" } },
+    BAD,
   );
 
   expect(answer).toEqual({
@@ -103,10 +104,7 @@ test("more than ten failures take several requests, because SQS takes ten in one
 });
 
 test("when a service was unavailable for every message the handler throws, with their timeouts set", async () => {
-  const { answer } = await handle(
-    { name: "a", disposition: DOWN },
-    { name: "b", disposition: DOWN },
-  );
+  const { answer } = await handle(...["a", "b"].map((name) => ({ name, disposition: DOWN })));
 
   expect(answer).toMatchObject({
     name: "Unavailable",
@@ -146,24 +144,15 @@ test("a bug that one message hits does not bring the others back, and its text i
 });
 
 test.each([
-  [
-    "SQS that does not answer",
-    () => sqs.on(ChangeMessageVisibilityBatchCommand).rejects(new TypeError("unreachable")),
-    "TypeError",
-  ],
-  [
-    "a receipt that SQS does not take",
-    () =>
-      sqs.on(ChangeMessageVisibilityBatchCommand).resolves({
-        Successful: [],
-        Failed: [{ Id: "0", SenderFault: true, Code: "ReceiptHandleIsInvalid" }],
-      }),
-    "ReceiptHandleIsInvalid",
-  ],
-])("%s is a warning, and the answer stays the same", async (_, prepare, code) => {
-  prepare();
+  ["a receipt that SQS does not take", "ReceiptHandleIsInvalid"],
+  ["SQS that does not answer", "TypeError"],
+])("%s is a warning, and the answer stays the same", async (_, code) => {
+  const rejected = { Id: "0", SenderFault: true, Code: code };
+  const update = sqs.on(ChangeMessageVisibilityBatchCommand);
+  if (code === "TypeError") update.rejects(new TypeError("unreachable"));
+  else update.resolves({ Successful: [], Failed: [rejected] });
 
-  const { answer, lines } = await handle({ name: "bad", disposition: { kind: "dead-letter" } });
+  const { answer, lines } = await handle(BAD);
 
   expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "sqs-bad" }] });
   expect(lines.slice(1)).toEqual([
@@ -180,15 +169,13 @@ test.each([
 test("an answer of SQS that names no failures is no warning", async () => {
   sqs.on(ChangeMessageVisibilityBatchCommand).resolves({});
 
-  const { lines } = await handle({ name: "bad", disposition: { kind: "dead-letter" } });
-
-  expect(lines).toHaveLength(1);
+  expect((await handle(BAD)).lines).toHaveLength(1);
 });
 
 test("setting the visibility timeouts gets half of what is left of the invocation", async () => {
   const timeout = vi.spyOn(AbortSignal, "timeout");
 
-  await handle({ name: "bad", disposition: { kind: "dead-letter" } });
+  await handle(BAD);
 
   expect(timeout.mock.calls).toEqual([[30_000]]); // of 60 s
   const [call] = sqs.commandCalls(ChangeMessageVisibilityBatchCommand);
