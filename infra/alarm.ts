@@ -17,7 +17,8 @@ export interface Notified {
 }
 
 export interface Condition {
-  readonly threshold: number;
+  /** Default 1. */
+  readonly threshold?: number;
   /** Consecutive periods, default 1. */
   readonly periods?: number;
   /** Default: all is well. */
@@ -29,13 +30,14 @@ export type AddAlarm = (
   id: string,
   alarmDescription: string,
   metric: cloudwatch.IMetric,
-  condition: Condition,
+  condition?: Condition,
 ) => cloudwatch.Alarm;
 
 export function alarmsOf(scope: Construct, notified: Notified): AddAlarm {
   const { alarmTopic, alarmActions = [] } = notified;
   const actions = [...(alarmTopic ? [new SnsAction(alarmTopic)] : []), ...alarmActions];
-  return (id, alarmDescription, metric, { threshold, periods = 1, treatMissingData }) => {
+  return (id, alarmDescription, metric, condition = {}) => {
+    const { threshold = 1, periods = 1, treatMissingData } = condition;
     const alarm = new cloudwatch.Alarm(scope, id, {
       alarmDescription,
       metric,
@@ -56,7 +58,7 @@ export const anyMessage = (queue: sqs.IQueue): [cloudwatch.IMetric, Condition] =
     period: Duration.minutes(1),
     statistic: "Maximum",
   }),
-  { threshold: 1, treatMissingData: cloudwatch.TreatMissingData.IGNORE },
+  { treatMissingData: cloudwatch.TreatMissingData.IGNORE },
 ];
 
 /** Fires when a message is older than the longest backoff plus one visibility timeout allow. */

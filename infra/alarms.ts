@@ -22,6 +22,9 @@ export interface AlarmsProps extends Notified {
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 const MINUTES_5 = Duration.minutes(5);
 const MINUTES_15 = Duration.minutes(15);
+const SUM_5 = { period: MINUTES_5, statistic: "Sum" };
+const SUM_15 = { period: MINUTES_15, statistic: "Sum" };
+const MAXIMUM_5 = { period: MINUTES_5, statistic: "Maximum" };
 
 // With the shipped backoff, 8 to 16 minutes after the first: longer than a blip.
 const FAILED_RECEIVES = 6;
@@ -48,10 +51,7 @@ export class Alarms extends Construct {
     add(
       "DeadLettersExpiring",
       "SQS will soon delete a payment from the dead-letter queue. Its age counts from when it was sent, so this fires when half of the time that is surely left has passed. Redrive it or resolve it with the sender before then.",
-      deadLetterQueue.metricApproximateAgeOfOldestMessage({
-        period: MINUTES_5,
-        statistic: "Maximum",
-      }),
+      deadLetterQueue.metricApproximateAgeOfOldestMessage(MAXIMUM_5),
       {
         threshold: seconds((timings.deadLetterRetentionMs - timings.queueRetentionMs) / 2),
         treatMissingData: cloudwatch.TreatMissingData.IGNORE,
@@ -72,7 +72,6 @@ export class Alarms extends Construct {
       "Conflicts",
       "Two different payments were sent under one message id, and the second was not charged. Even one is a sender's bug that will happen again. Find both by the message id in the log.",
       count(worker, "Conflict", MINUTES_5),
-      { threshold: 1 },
     );
     add(
       "InvalidMessages",
@@ -81,13 +80,11 @@ export class Alarms extends Construct {
         invalid: count(worker, "Invalid", MINUTES_5),
         rejected: count(worker, "Rejected", MINUTES_5),
       }),
-      { threshold: 1 },
     );
     add(
       "ConfigurationErrors",
       "Stripe refused the API key, or there is none. No payment succeeds until the secret holds a valid key with the right permissions.",
       count(worker, "ConfigurationError", MINUTES_5),
-      { threshold: 1 },
     );
     add(
       "Takeovers",
@@ -96,48 +93,42 @@ export class Alarms extends Construct {
         expression: "IF(takeovers > 10 AND takeovers > 0.01 * deliveries, 1, 0)",
         usingMetrics: {
           takeovers: count(worker, "Takeover", MINUTES_15),
-          deliveries: queue.metricNumberOfMessagesReceived({
-            period: MINUTES_15,
-            statistic: "Sum",
-          }),
+          deliveries: queue.metricNumberOfMessagesReceived(SUM_15),
         },
         period: MINUTES_15,
         label: "Takeovers above normal",
       }),
-      { threshold: 1 },
     );
     add(
       "LeasesLost",
       "A worker outlived its lease, which should be impossible. Even one means that a clock is wrong or that a host was paused. No payment was charged twice because of it; find the cause before it happens again.",
       count(worker, "LeaseLost", MINUTES_5),
-      { threshold: 1 },
     );
     add(
       "Throttles",
       "Lambda throttled the function, although its reserved concurrency covers the event source. Each throttled batch uses up one receive of its messages. Look at the account's concurrency quota.",
-      worker.function.metricThrottles({ period: MINUTES_5, statistic: "Sum" }),
-      { threshold: 1 },
+      worker.function.metricThrottles(SUM_5),
     );
     add(
       "Errors",
       "The function failed in three consecutive periods of 5 minutes. It fails when Stripe or DynamoDB was unavailable for a whole batch, and a blip is over by the next backoff, so this is an outage or a crash. Look at failures by kind on the dashboard.",
-      worker.function.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
-      { threshold: 1, periods: 3 },
+      worker.function.metricErrors(SUM_5),
+      { periods: 3 },
     );
     add(
       "NearTimeout",
       "An invocation took at least 90 % of the function's timeout. It stops by itself before that, so a call hung longer than its own timeout, or the function has too little memory. An invocation that times out loses nothing, but its messages wait for the lease. Look at the time of claim, charge and complete in the log.",
-      worker.function.metricDuration({ period: MINUTES_5, statistic: "Maximum" }),
+      worker.function.metricDuration(MAXIMUM_5),
       { threshold: NEAR_TIMEOUT * timings.functionTimeoutMs },
     );
     add(
       "TableErrors",
       "In three consecutive periods of 5 minutes, DynamoDB throttled writes to the records table or failed on its side. The SDK's retries cover single ones. Payments are late, and messages use up receives. Look at the table's limits (maximum throughput, account quota), and at AWS's health dashboard.",
       sum("Throttled or failed writes", MINUTES_5, {
-        throttled: table.metric("WriteThrottleEvents", { period: MINUTES_5, statistic: "Sum" }),
+        throttled: table.metric("WriteThrottleEvents", SUM_5),
         ...systemErrors(table),
       }),
-      { threshold: 1, periods: 3 },
+      { periods: 3 },
     );
     add(
       "NoSuccess",
@@ -145,14 +136,13 @@ export class Alarms extends Construct {
       new cloudwatch.MathExpression({
         expression: "IF(received >= 10 AND FILL(succeeded, 0) + FILL(processing, 0) == 0, 1, 0)",
         usingMetrics: {
-          received: queue.metricNumberOfMessagesReceived({ period: MINUTES_15, statistic: "Sum" }),
+          received: queue.metricNumberOfMessagesReceived(SUM_15),
           succeeded: count(worker, "Succeeded", MINUTES_15),
           processing: count(worker, "Processing", MINUTES_15),
         },
         period: MINUTES_15,
         label: "Load without a success",
       }),
-      { threshold: 1 },
     );
     if (!noTrafficFor) return;
     add(
@@ -167,7 +157,7 @@ export class Alarms extends Construct {
         label: "Nothing sent",
       }),
       // SQS reports nothing of a queue that has been idle for hours.
-      { threshold: 1, treatMissingData: cloudwatch.TreatMissingData.BREACHING },
+      { treatMissingData: cloudwatch.TreatMissingData.BREACHING },
     );
   }
 }
@@ -176,8 +166,7 @@ export class Alarms extends Construct {
 function systemErrors(table: dynamodb.ITable): Record<string, cloudwatch.IMetric> {
   const of = (Operation: dynamodb.Operation) =>
     table.metric("SystemErrors", {
-      period: MINUTES_5,
-      statistic: "Sum",
+      ...SUM_5,
       dimensionsMap: { TableName: table.tableName, Operation },
     });
   return {

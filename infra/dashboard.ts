@@ -3,6 +3,7 @@
 import { Aws, Duration, Names } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import type * as sqs from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 
 import type { MetricName } from "../lib/metrics.ts";
@@ -27,7 +28,6 @@ export function dashboard(
   const { worker, table, alarms } = props;
   const { queue, deadLetterQueue } = worker.queues;
   const counted = (...names: MetricName[]) => counts(worker, names);
-  const maximum = { period: PERIOD, statistic: "Maximum" };
   const total = { period: PERIOD, statistic: "Sum" };
 
   // Dashboards are listed by name alone, for all regions of an account together.
@@ -46,16 +46,14 @@ export function dashboard(
       ],
       heading("Are customers being charged?"),
       [
-        new cloudwatch.GraphWidget({
+        widget(12, {
           title: "Outcomes",
           left: counted("Succeeded", "Processing", "RequiresAction", "Declined"),
           stacked: true,
-          ...size(12),
         }),
-        new cloudwatch.GraphWidget({
+        widget(6, {
           title: "From claim to outcome (ms)",
           left: ["p50", "p90", "p99"].map((p) => claimToComplete(worker, p, PERIOD)),
-          ...size(6),
         }),
         new cloudwatch.SingleValueWidget({
           title: "In this period",
@@ -66,59 +64,42 @@ export function dashboard(
       ],
       heading("Is anything stuck?"),
       [
-        new cloudwatch.GraphWidget({
+        widget(8, {
           title: "Queue",
           left: [
-            queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "waiting" }),
-            queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: "in flight" }),
+            waiting(queue),
+            queue.metricApproximateNumberOfMessagesNotVisible({ ...MAXIMUM, label: "in flight" }),
           ],
-          right: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: "oldest (s)" })],
-          ...size(8),
+          right: [oldest(queue)],
         }),
-        new cloudwatch.GraphWidget({
-          title: "Dead-letter queue",
-          left: [
-            deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-              ...maximum,
-              label: "waiting",
-            }),
-          ],
-          right: [
-            deadLetterQueue.metricApproximateAgeOfOldestMessage({
-              ...maximum,
-              label: "oldest (s)",
-            }),
-          ],
-          ...size(8),
-        }),
-        new cloudwatch.GraphWidget({
+        widget(
+          8,
+          graph("Dead-letter queue", [waiting(deadLetterQueue)], [oldest(deadLetterQueue)]),
+        ),
+        widget(8, {
           title: "Deliveries without an outcome",
           left: counted("TransientFailure", "InProgress", "NotStarted", "LeaseLost", "Takeover"),
-          ...size(8),
         }),
       ],
       heading("Is Stripe, AWS or a sender the cause?"),
       [
-        new cloudwatch.GraphWidget({
+        widget(6, {
           title: "Failures by kind",
           left: [countBy(worker, "TransientFailure", "kind", PERIOD)],
-          ...size(6),
         }),
-        new cloudwatch.GraphWidget({
+        widget(6, {
           title: "Invalid, conflicts, rejected",
           left: [countBy(worker, "Invalid", "rule", PERIOD), ...counted("Conflict", "Rejected")],
-          ...size(6),
         }),
-        new cloudwatch.GraphWidget({
+        widget(6, {
           title: "Function",
           left: [
             worker.function.metricErrors({ ...total, label: "errors" }),
             worker.function.metricThrottles({ ...total, label: "throttles" }),
           ],
-          right: [worker.function.metricDuration({ ...maximum, label: "longest (ms)" })],
-          ...size(6),
+          right: [worker.function.metricDuration({ ...MAXIMUM, label: "longest (ms)" })],
         }),
-        new cloudwatch.GraphWidget({
+        widget(6, {
           title: "Table",
           left: [table.metric("WriteThrottleEvents", { ...total, label: "throttled writes" })],
           right: ["PutItem", "UpdateItem"].map((operation) =>
@@ -129,7 +110,6 @@ export function dashboard(
               dimensionsMap: { Operation: operation },
             }),
           ),
-          ...size(6),
         }),
       ],
     ],
@@ -141,6 +121,14 @@ const heading = (question: string): cloudwatch.IWidget[] => [
 ];
 
 const size = (width: number) => ({ width, height: HEIGHT });
+const widget = (width: number, props: cloudwatch.GraphWidgetProps) =>
+  new cloudwatch.GraphWidget({ ...props, ...size(width) });
+
+const MAXIMUM = { period: PERIOD, statistic: "Maximum" };
+const waiting = (queue: sqs.IQueue, label = "waiting") =>
+  queue.metricApproximateNumberOfMessagesVisible({ ...MAXIMUM, label });
+const oldest = (queue: sqs.IQueue) =>
+  queue.metricApproximateAgeOfOldestMessage({ ...MAXIMUM, label: "oldest (s)" });
 
 /**
  * A row for a part around the worker, below the worker's own: its alarms (also those that are added later),
@@ -155,7 +143,7 @@ export function addPart(
   board.addWidgets(...heading(question));
   board.addWidgets(
     new cloudwatch.AlarmStatusWidget({ title: "Alarms", alarms, ...size(6) }),
-    ...graphs.map((props) => new cloudwatch.GraphWidget({ ...props, ...size(6) })),
+    ...graphs.map((props) => widget(6, props)),
   );
 }
 
@@ -169,18 +157,8 @@ export const graph = (
 ): cloudwatch.GraphWidgetProps => ({ title, left, right });
 
 /** What waits in a queue and its dead-letter queue, and for how long. */
-export const queueGraph = (title: string, queues: Queues): cloudwatch.GraphWidgetProps => {
-  const maximum = { period: PERIOD, statistic: "Maximum" };
-  const { queue, deadLetterQueue } = queues;
-  return graph(
-    title,
-    [
-      queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: "waiting" }),
-      deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-        ...maximum,
-        label: "dead letters",
-      }),
-    ],
-    [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: "oldest (s)" })],
-  );
-};
+export const queueGraph = (
+  title: string,
+  { queue, deadLetterQueue }: Queues,
+): cloudwatch.GraphWidgetProps =>
+  graph(title, [waiting(queue), waiting(deadLetterQueue, "dead letters")], [oldest(queue)]);

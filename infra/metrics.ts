@@ -30,12 +30,7 @@ export function claimToComplete(
   statistic: string,
   period: Duration,
 ): cloudwatch.Metric {
-  return metricOf(writer, {
-    metricName: "ClaimToComplete",
-    period,
-    statistic,
-    label: statistic,
-  });
+  return metricOf(writer, { metricName: "ClaimToComplete", period, statistic, label: statistic });
 }
 
 /** A counter split by one more dimension: every value that occurred is a line of its own. */

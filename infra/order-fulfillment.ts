@@ -1,9 +1,8 @@
 // Order fulfillment, the example of an effect that you own: copy it together with
 // functions/order-fulfillment.ts, and put your own effect into the transaction.
 
-import { RemovalPolicy } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
-import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import { Construct } from "constructs";
 
 import { DEFAULT_QUEUE_TIMINGS } from "../lib/timing/queue.ts";
@@ -14,6 +13,7 @@ import { allow } from "./execution-role.ts";
 import type { OutcomeEvents } from "./outcome-events.ts";
 import { reserves, settingsOf } from "./part.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
+import { keyedTable } from "./records-table.ts";
 
 export interface OrderFulfillmentProps {
   /** What it consumes. */
@@ -30,18 +30,8 @@ export class OrderFulfillment extends Construct {
     super(scope, id);
     const { worker } = outcomes;
     const settings = settingsOf(worker);
-    this.table = new dynamodb.Table(this, "Orders", {
-      partitionKey: { name: "pk", type: dynamodb.AttributeType.STRING },
-      timeToLiveAttribute: "expiresAt", // of events; orders, shipments and ledger lines have none
-      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: settings.removalPolicy,
-      deletionProtection: settings.removalPolicy === RemovalPolicy.RETAIN,
-      ...(settings.encryptionKey && {
-        encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
-        encryptionKey: settings.encryptionKey,
-      }),
-    });
+    // What expires are events; orders, shipments and ledger lines have no TTL.
+    this.table = keyedTable(this, "Orders", "pk", settings);
     this.consumer = new QueueConsumer(this, "Consumer", {
       ...settings,
       messages: "OutcomeEvents",

@@ -68,7 +68,7 @@ export class PaymentApi extends Construct {
         "ApiUnavailable",
         "The payment API answered 5xx in three consecutive periods of 5 minutes: the table or the queue did not answer, or the function failed. Nothing was accepted and nothing is lost, but clients cannot pay. The log has the status, and the worker's alarms the cause.",
         this.api.metricServerError(each),
-        { threshold: 1, periods: 3 },
+        { periods: 3 },
       ),
     ];
     addPart(worker.dashboard, "Do clients get through?", this.alarms, [

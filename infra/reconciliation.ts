@@ -143,7 +143,6 @@ export class Reconciliation extends Construct {
         "ReconciliationFindings",
         "The records and Stripe do not agree: a payment charged twice, charged and not recorded, of another amount, or not in Stripe's balance, or the sums of a day. The log and the newest report in the bucket have both sides and what to do; `payments reconcile --repair` records what is missing.",
         count(this.function, "ReconciliationFinding", hour),
-        { threshold: 1 },
       ),
       add(
         "ReconciliationOverdue",
@@ -154,13 +153,12 @@ export class Reconciliation extends Construct {
           period: hour,
           label: "Hours without a reconciliation",
         }),
-        { threshold: 1, periods: 3, treatMissingData: TreatMissingData.BREACHING },
+        { periods: 3, treatMissingData: TreatMissingData.BREACHING },
       ),
       add(
         "PaymentsOpenTooLong",
         "A payment has been open for 20 days, longer than any bank debit takes. Stripe has no answer either: ask Stripe, and cancel it there if it will not come.",
         count(this.function, "OpenTooLong", hour),
-        { threshold: 1 },
       ),
     ];
   }

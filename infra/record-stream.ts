@@ -76,7 +76,6 @@ export function publisherAlarms(
         kept: events("OnFailureDestinationDeliveredEventCount"),
         dropped: events("DroppedEventCount"),
       }),
-      { threshold: 1 },
     ),
     add(
       "OutcomesLate",
@@ -92,7 +91,7 @@ export function publisherAlarms(
         failed: count({ function: publisher }, "PublishFailed", MINUTES_5),
         errors: publisher.metricErrors({ period: MINUTES_5, statistic: "Sum" }),
       }),
-      { threshold: 1, periods: 3 },
+      { periods: 3 },
     ),
   ];
 }

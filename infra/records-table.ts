@@ -17,27 +17,35 @@ export interface RecordsTableProps {
   readonly stream?: boolean;
 }
 
+/** A table with a key, a TTL and nothing else, which is kept with its items where `props` say so. */
+export const keyedTable = (
+  scope: Construct,
+  id: string,
+  key: string,
+  { removalPolicy, encryptionKey, stream }: RecordsTableProps,
+): dynamodb.Table =>
+  // `Table` and not `TableV2`: that one renders AWS::DynamoDB::GlobalTable, and a claim is exclusive
+  // in one region only, so a replica would be an invitation to charge twice.
+  new dynamodb.Table(scope, id, {
+    partitionKey: { name: key, type: dynamodb.AttributeType.STRING },
+    timeToLiveAttribute: "expiresAt",
+    billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    removalPolicy,
+    deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+    ...(stream && { stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES }),
+    ...(encryptionKey && {
+      encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey,
+    }),
+  });
+
 export class RecordsTable extends Construct {
   readonly table: dynamodb.Table;
 
   constructor(scope: Construct, id: string, props: RecordsTableProps) {
     super(scope, id);
-    const retained = props.removalPolicy === RemovalPolicy.RETAIN;
-    // `Table` and not `TableV2`: that one renders AWS::DynamoDB::GlobalTable, and a claim is exclusive
-    // in one region only, so a replica would be an invitation to charge twice.
-    this.table = new dynamodb.Table(this, "Table", {
-      partitionKey: { name: "messageId", type: dynamodb.AttributeType.STRING },
-      timeToLiveAttribute: "expiresAt",
-      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: props.removalPolicy,
-      deletionProtection: retained,
-      ...(props.stream && { stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES }),
-      ...(props.encryptionKey && {
-        encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
-        encryptionKey: props.encryptionKey,
-      }),
-    });
+    this.table = keyedTable(this, "Table", "messageId", props);
   }
 }
 

@@ -25,7 +25,6 @@ export function stripeEventAlarms(parts: StripeEvents, notified: Notified): clou
       "DoubleCharges",
       "Two PaymentIntents at Stripe carry one message id: a customer was charged twice, seconds ago. The log has both ids. Refund the one that is not recorded, and find out what else charges under our ids before it does so again.",
       count(finalizer, "DoubleCharge", MINUTE),
-      { threshold: 1 },
     ),
     add(
       "StripeEventDeadLetters",
@@ -41,7 +40,6 @@ export function stripeEventAlarms(parts: StripeEvents, notified: Notified): clou
       "UnmatchedPayments",
       "A PaymentIntent at Stripe carries a message id that has no record here. The record was lost or has expired, or another deployment uses the same Stripe account and reports to this one. Compare the records with Stripe: `payments reconcile`.",
       count(finalizer, "Unmatched", MINUTES_15),
-      { threshold: 1 },
     ),
     add(
       "WebhookFailures",
@@ -51,7 +49,6 @@ export function stripeEventAlarms(parts: StripeEvents, notified: Notified): clou
         errors: webhook.function.metricErrors({ period: MINUTES_15, statistic: "Sum" }),
         throttles: webhook.function.metricThrottles({ period: MINUTES_15, statistic: "Sum" }),
       }),
-      { threshold: 1 },
     ),
     add(
       "WebhookInvalid",

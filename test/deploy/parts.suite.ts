@@ -1,84 +1,41 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import {
-  DeleteMessageCommand,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { Stripe } from "stripe";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 
-import { startStripe } from "../../local/stripe/server.ts";
-import type { StripeServer } from "../../local/stripe/server.ts";
-import { cdk } from "./cdk.ts";
-import { startEmulator } from "./emulator.ts";
-import type { Emulator } from "./emulator.ts";
+import { startDeployment } from "./deployment.ts";
+import type { Deployment, Outputs } from "./deployment.ts";
 
 const PATIENCE = { timeout: 60_000, interval: 250 };
 const SIGNING_SECRET = "whsec_deployed";
 
-let emulator: Emulator;
-let stripe: StripeServer;
-let folder: string;
-let outputs: Record<string, string>;
-let dynamodb: DynamoDBClient;
-let sqs: SQSClient;
+let deployment: Deployment;
+let outputs: Outputs;
 /** The events that a queue of `addQueue` was sent. */
 const observed: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "deploy-"));
-  [emulator, stripe] = await Promise.all([startEmulator(folder), startStripe()]);
-  dynamodb = new DynamoDBClient(emulator.client);
-  sqs = new SQSClient(emulator.client);
+  deployment = await startDeployment();
 });
-
-afterAll(async () => {
-  await Promise.all([emulator?.stop(), stripe?.stop()]);
-  if (folder) rmSync(folder, { recursive: true });
-});
-
+afterAll(() => deployment?.stop());
 beforeEach(({ onTestFailed }) => {
-  onTestFailed(() => console.error(emulator.log()));
+  onTestFailed(() => console.error(deployment.emulator.log()));
 });
 
-async function run(...args: string[]): Promise<string> {
-  const env = { ...emulator.environment, STRIPE_API_BASE: stripe.url, PARTS: "1" };
-  return cdk(env, ...args, "--app", "node test/deploy/app.ts", "--output", join(folder, "cdk.out"));
-}
-
-async function pay(id: string, paymentMethod: string): Promise<void> {
-  const payment = {
-    id,
-    createdAt: new Date().toISOString(),
-    amount: 1250,
-    currency: "eur",
-    customer: "cus_deployed",
-    paymentMethod,
-  };
-  await sqs.send(
-    new SendMessageCommand({
-      QueueUrl: outputs["QueueUrl"],
-      MessageBody: JSON.stringify(payment),
-    }),
-  );
-}
+const pay = (id: string, paymentMethod: string) =>
+  deployment.send(outputs["QueueUrl"], id, { paymentMethod });
 
 /** The outcome events about a payment so far, in the order of their revisions. */
 async function eventsOf(messageId: string): Promise<Record<string, unknown>[]> {
   const QueueUrl = outputs["ObserverQueueUrl"];
-  const { Messages = [] } = await sqs.send(
+  const { Messages = [] } = await deployment.sqs.send(
     new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
   );
   for (const { Body = "", ReceiptHandle } of Messages) {
     observed.push(JSON.parse(Body));
-    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    await deployment.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   }
   return observed.filter(({ detail }) => (detail as { subject: string }).subject === messageId);
 }
@@ -87,8 +44,8 @@ async function eventsOf(messageId: string): Promise<Record<string, unknown>[]> {
 function post(body: string, signature: string): Promise<number | undefined> {
   // The emulator serves its own function URLs below its own address.
   const [id = ""] = new URL(outputs["WebhookUrl"] ?? "").hostname.split(".");
-  const url = new URL(`/_aws/lambda-url/${id}/`, emulator.url);
-  const { httpsAgent: agent } = emulator.client.requestHandler;
+  const url = new URL(`/_aws/lambda-url/${id}/`, deployment.emulator.url);
+  const { httpsAgent: agent } = deployment.emulator.client.requestHandler;
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "stripe-signature": signature };
     request(url, { method: "POST", agent, headers }, (response) =>
@@ -100,11 +57,9 @@ function post(body: string, signature: string): Promise<number | undefined> {
 }
 
 test("a stage with every part deploys", async () => {
-  await run("bootstrap", "aws://000000000000/us-east-1");
-  const file = join(folder, "outputs.json");
-  await run("deploy", "--require-approval=never", "--outputs-file", file);
+  await deployment.bootstrap();
+  outputs = await deployment.deploy({ PARTS: "1" });
 
-  outputs = JSON.parse(readFileSync(file, "utf8"))["PaymentWorker-dev"];
   expect(outputs).toMatchObject({
     WebhookUrl: expect.stringMatching(/^https:/),
     EventBusName: expect.any(String),
@@ -112,18 +67,13 @@ test("a stage with every part deploys", async () => {
     OrdersTableName: expect.any(String),
     ApiUrl: expect.stringMatching(/^https:/),
   });
-  const secrets = new SecretsManagerClient(emulator.client);
-  for (const [SecretId, SecretString] of [
-    [outputs["SecretArn"], "sk_test_local"],
-    [outputs["WebhookSecretArn"], SIGNING_SECRET],
-  ]) {
-    await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
-  }
+  await deployment.putSecret(outputs["SecretArn"], "sk_test_local");
+  await deployment.putSecret(outputs["WebhookSecretArn"], SIGNING_SECRET);
 });
 
 test("a message becomes a charge, the charge an event, and the event a shipped order", async () => {
   const place = (Item: Record<string, { S: string } | { N: string }>) =>
-    dynamodb.send(new PutItemCommand({ TableName: outputs["OrdersTableName"], Item }));
+    deployment.dynamodb.send(new PutItemCommand({ TableName: outputs["OrdersTableName"], Item }));
   await place({ pk: { S: "sku#lamp" }, sku: { S: "lamp" }, onHand: { N: "3" } });
   await place({
     pk: { S: "order#deployed-1" },
@@ -153,7 +103,7 @@ test("a message becomes a charge, the charge an event, and the event a shipped o
     ]);
   }, PATIENCE);
   await vi.waitFor(async () => {
-    const { Item } = await dynamodb.send(
+    const { Item } = await deployment.dynamodb.send(
       new GetItemCommand({
         TableName: outputs["OrdersTableName"],
         Key: { pk: { S: "order#deployed-1" } },
@@ -161,19 +111,21 @@ test("a message becomes a charge, the charge an event, and the event a shipped o
     );
     expect(Item).toMatchObject({ status: { S: "paid" }, fulfillment: { S: "shipped" } });
   }, PATIENCE);
-  expect(stripe.ledger.charges()).toMatchObject([{ messageId: "deployed-1", amount: 1250 }]);
+  expect(deployment.stripe.ledger.charges()).toMatchObject([
+    { messageId: "deployed-1", amount: 1250 },
+  ]);
 });
 
 test("a signed event of Stripe's finishes a payment that was processing; a forged one is not taken", async () => {
   const bodies: string[] = [];
-  const end = stripe.onEvent(({ event }) => void bodies.push(JSON.stringify(event)));
+  const end = deployment.stripe.onEvent(({ event }) => void bodies.push(JSON.stringify(event)));
   await pay("deployed-2", "pm_usBankAccount_success");
   await vi.waitFor(async () => {
     expect(await eventsOf("deployed-2")).toMatchObject([{ "detail-type": "payment.processing" }]);
   }, PATIENCE);
 
-  const intent = stripe.paymentIntents().find(({ status }) => status === "processing");
-  stripe.step(intent?.id ?? "", "succeed");
+  const intent = deployment.stripe.paymentIntents().find(({ status }) => status === "processing");
+  deployment.stripe.step(intent?.id ?? "", "succeed");
   end();
   const payload = bodies.at(-1) ?? "";
   const signed = (secret: string) => Stripe.webhooks.generateTestHeaderString({ payload, secret });
