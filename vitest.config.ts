@@ -94,10 +94,7 @@ const mutation: TestProjectConfiguration = {
       "test/cases/*.test.ts",
       "test/mutation/*.suite.ts",
     ],
-    exclude: [
-      "**/*.process.test.ts",
-      "test/cases/outage.test.ts", // minutes per mutant; the simulation has outages too
-    ],
+    exclude: ["**/*.process.test.ts"],
     env: { SEED: "1" }, // the same property tests for every mutant
     testTimeout: 20_000, // a mutant that hangs
     restoreMocks: true,
