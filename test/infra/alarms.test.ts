@@ -164,16 +164,19 @@ test("every alarm begins at its threshold and says what to do", () => {
   }
 });
 
-test("the given topic is notified of every alarm and when it clears; without one, nobody is", () => {
+test("topic and action follow every alarm and its end; without one, nobody is notified", () => {
   const topicArn = "arn:aws:sns:eu-west-1:111122223333:on-call";
+  const alarmActionArn = "arn:aws:ssm:eu-west-1:111122223333:opsitem:1";
   const wired = templateOf((stack) => ({
     alarmTopic: sns.Topic.fromTopicArn(stack, "Topic", topicArn),
+    alarmActions: [{ bind: () => ({ alarmActionArn }) }],
   }));
 
   const alarms = propertiesOf(wired, "AWS::CloudWatch::Alarm");
   expect(alarms).toHaveLength(14);
   for (const properties of alarms) {
-    expect(properties).toMatchObject({ AlarmActions: [topicArn], OKActions: [topicArn] });
+    const actions = [topicArn, alarmActionArn];
+    expect(properties).toMatchObject({ AlarmActions: actions, OKActions: actions });
   }
   for (const properties of propertiesOf(template, "AWS::CloudWatch::Alarm")) {
     expect(properties).not.toHaveProperty("AlarmActions");
@@ -181,14 +184,16 @@ test("the given topic is notified of every alarm and when it clears; without one
 });
 
 test.each([
-  ["RETAIN without a topic", RemovalPolicy.RETAIN, false, 1],
-  ["RETAIN with a topic", RemovalPolicy.RETAIN, true, 0],
-  ["DESTROY without a topic", RemovalPolicy.DESTROY, false, 0],
-] as const)("synthesis warns that nobody is notified: %s", (_, removalPolicy, topic, found) => {
+  ["RETAIN without a topic", RemovalPolicy.RETAIN, undefined, 1],
+  ["RETAIN with a topic", RemovalPolicy.RETAIN, "topic", 0],
+  ["RETAIN with an action", RemovalPolicy.RETAIN, "action", 0],
+  ["DESTROY without a topic", RemovalPolicy.DESTROY, undefined, 0],
+] as const)("synthesis warns that nobody is notified: %s", (_, removalPolicy, told, found) => {
   const stack = new Stack(newApp(), "Stack");
   paymentWorker(stack, {
     removalPolicy,
-    ...(topic && { alarmTopic: new sns.Topic(stack, "Topic") }),
+    ...(told === "topic" && { alarmTopic: new sns.Topic(stack, "Topic") }),
+    ...(told === "action" && { alarmActions: [{ bind: () => ({ alarmActionArn: "arn" }) }] }),
   });
 
   const warnings = Annotations.fromStack(stack).findWarning(

@@ -179,24 +179,6 @@ test("memory and log retention are the app's to choose", () => {
   expect(propertiesOf(template, "AWS::Logs::LogGroup")[0]).toMatchObject({ RetentionInDays: 1827 });
 });
 
-test("an alarm action is taken when an alarm fires and when it clears, and nobody is warned of silence", () => {
-  const stack = new Stack(newApp(), "Stack");
-  const alarmActionArn = "arn:aws:ssm:eu-west-1:111122223333:opsitem:1";
-  paymentWorker(stack, {
-    removalPolicy: RemovalPolicy.RETAIN,
-    alarmActions: [{ bind: () => ({ alarmActionArn }) }],
-  });
-
-  const alarms = propertiesOf(Template.fromStack(stack), "AWS::CloudWatch::Alarm");
-  expect(alarms).not.toHaveLength(0);
-  for (const alarm of alarms) {
-    expect(alarm).toMatchObject({ AlarmActions: [alarmActionArn], OKActions: [alarmActionArn] });
-  }
-  expect(Annotations.fromStack(stack).findWarning("*", Match.stringLikeRegexp("No alarm"))).toEqual(
-    [],
-  );
-});
-
 test("grantSend lets a producer send, and use the queue's key", () => {
   const stack = new Stack(newApp(), "Stack");
   const key = encryptionKey(stack, "Key", DESTROY);

@@ -1,17 +1,19 @@
-import type { AddressInfo, Server } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 
 import { onTestFinished } from "vitest";
 
-/** Listens on a free port of 127.0.0.1 until the test is finished, and answers with the port. */
-export async function listen(
-  server: Server & { closeAllConnections?: () => void },
-): Promise<number> {
+/** Listens on a free port of 127.0.0.1 until the test is finished; `sockets` are its connections. */
+export async function listenTo(server: Server): Promise<{ port: number; sockets: Socket[] }> {
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => void sockets.push(socket.on("error", () => {})));
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
   onTestFinished(() => {
-    server.closeAllConnections?.();
+    for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return { port: (server.address() as AddressInfo).port, sockets };
 }
+
+export const listen = async (server: Server): Promise<number> => (await listenTo(server)).port;

@@ -12,6 +12,7 @@ import {
 import { readCredentials, readDynamoDbEndpoint } from "../../../lib/lambda/variables.ts";
 import type { Variables } from "../../../lib/lambda/variables.ts";
 import { DEFAULT_TIMINGS, DEFAULT_WORKER_TIMINGS } from "../../../lib/timing/payments.ts";
+import { timingVariables } from "../../../lib/timing/variables.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const REQUIRED = {
@@ -24,16 +25,7 @@ const DEPLOYED = {
   AWS_LAMBDA_FUNCTION_NAME: "shop-payment-worker",
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: "1769",
   BATCH_SIZE: "7",
-  STRIPE_TIMEOUT_SECONDS: "20",
-  CALL_TIMEOUT_SECONDS: "3",
-  DEADLINE_RESERVE_SECONDS: "5",
-  CLOCK_SKEW_SECONDS: "5",
-  KEY_WINDOW_SECONDS: "82800",
-  RECORD_TTL_SECONDS: "3024000",
-  MAX_MESSAGE_AGE_SECONDS: "2592000",
-  MAX_SENDER_AHEAD_SECONDS: "300",
-  BACKOFF_BASE_SECONDS: "30",
-  BACKOFF_CAP_SECONDS: "900",
+  ...timingVariables(WORKER_TIMINGS),
 };
 
 const SQS = "https://sqs.eu-central-1.amazonaws.com/123456789012";

@@ -111,33 +111,6 @@ test("BabelQueue's attribute decides, before its body, whether a message is read
   ]);
 });
 
-test("each delivery ends with its own decision and line, in the order of the batch", async () => {
-  const { answer, lines } = await handle(
-    {
-      existing: { taken: { leaseExpiresAt: NOW + 41_001 } },
-      answers: { down: failed("stripe_unavailable"), rejected: failed("stripe_rejected") },
-    },
-    { name: "fine", body: body("fine") },
-    { name: "down", body: body("down") },
-    { name: "taken", body: body("taken") },
-    { name: "rejected", body: body("rejected") },
-    { name: "bad", body: "{}" },
-  );
-
-  expect(lines.map(({ decision, sqsMessageId }) => [sqsMessageId, decision])).toEqual([
-    ["sqs-fine", "completed"],
-    ["sqs-down", "transient"],
-    ["sqs-taken", "in_progress"],
-    ["sqs-rejected", "rejected"],
-    ["sqs-bad", "invalid"],
-  ]);
-  expect(answer).toEqual({
-    batchItemFailures: ["down", "taken", "rejected", "bad"].map((name) => ({
-      itemIdentifier: `sqs-${name}`,
-    })),
-  });
-});
-
 test("an error that nobody planned is transient, and its text is not logged", async () => {
   const complete = async ({ messageId }: { messageId: string }) => {
     if (messageId === "hit") throw new TypeError("value 4242424242424242 is not a function");

@@ -4,26 +4,20 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createServer, get } from "node:https";
 import { createServer as createTcpServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import type { Server } from "node:net";
 
 import { Stripe } from "stripe";
 import { expect, onTestFinished, test } from "vitest";
 
 import { httpsConnections } from "../../../lib/net/connections.ts";
 import { stripeHttpClient } from "../../../lib/stripe/http-client.ts";
+import { listenTo } from "../../support/listen.ts";
 
 const cert = readFileSync(new URL("../../fixtures/tls/certificate.pem", import.meta.url));
 const key = readFileSync(new URL("../../fixtures/tls/key.pem", import.meta.url));
 
-async function listen(server: Server): Promise<{ address: URL; sockets: Socket[] }> {
-  const sockets: Socket[] = [];
-  server.on("connection", (socket) => void sockets.push(socket));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+async function listen(server: Server) {
+  const { port, sockets } = await listenTo(server);
   return { address: new URL(`https://127.0.0.1:${port}`), sockets };
 }
 

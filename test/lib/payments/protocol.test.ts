@@ -224,19 +224,14 @@ test.each([
   expect(asked[1]).toEqual({ call: "create", timeoutMs, with: "order-1" });
 });
 
-test.each([
-  [51_999, ["claim", "create", "complete"]],
-  [52_000, ["claim", "release"]],
-])("after a claim that took %i of 60,000 ms the calls are %j", async (claim, expected) => {
-  const { calls } = await deliver({ takes: { claim } });
-
-  expect(calls).toEqual(expected);
-});
-
 test("without time for Stripe the claim is released, and the result says why", async () => {
-  const { result, asked } = await deliver({ takes: { claim: 55_000 } });
+  const inTime = await deliver({ takes: { claim: 51_999 } }); // of 60 s
+  const tooLate = await deliver({ takes: { claim: 52_000 } });
+  const { asked } = await deliver({ takes: { claim: 55_000 } });
 
-  expect(result).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
+  expect(inTime.calls).toEqual(["claim", "create", "complete"]);
+  expect(tooLate.calls).toEqual(["claim", "release"]);
+  expect(tooLate.result).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
   expect(asked[1]).toEqual({ call: "release", timeoutMs: 1, with: { kind: "deadline" } });
 });
 
@@ -339,37 +334,53 @@ test("a rejection is the result of a later receive, and Stripe is asked again by
   expect(redriven.result).toMatchObject({ decision: "completed", takeover: true });
 });
 
-test("a damaged record is transient, by the name of its attribute, and nothing is charged", async () => {
-  const { result, calls } = await deliver({
-    claim: () => standing({ leaseExpiresAt: undefined }),
-  });
+test.each<[string, object, object]>([
+  [
+    "a damaged record is transient, by the name of its attribute",
+    { leaseExpiresAt: undefined },
+    { decision: "transient", error: { kind: "record_damaged", code: "leaseExpiresAt" } },
+  ],
+  [
+    "another payment under the id is a conflict",
+    { fingerprint: "another" },
+    { decision: "conflict" },
+  ],
+])("%s, and nothing is charged", async (_, changes, expected) => {
+  const { result, calls } = await deliver({ claim: () => standing(changes) });
 
-  expect(result).toEqual({
-    decision: "transient",
-    error: { kind: "record_damaged", code: "leaseExpiresAt" },
-  });
+  expect(result).toEqual(expected);
   expect(calls).toEqual(["claim"]);
 });
 
-test("another payment under the id is a conflict, and nothing is charged", async () => {
-  const { result, calls } = await deliver({ claim: () => standing({ fingerprint: "another" }) });
+const throwing = (cause: Error) => () => {
+  throw cause;
+};
+const SILENT = throwing(new TableError("TimeoutError", undefined));
 
-  expect(result).toEqual({ decision: "conflict" });
-  expect(calls).toEqual(["claim"]);
-});
+test.each<[string, Script, object, string[]]>([
+  [
+    "what nobody planned of Stripe is transient: whether it charged is unknown",
+    { create: throwing(new TypeError("value is not a function")) },
+    { kind: "unexpected", code: "TypeError" },
+    ["claim", "create", "release"],
+  ],
+  [
+    "a table that does not answer the claim leaves nothing to release",
+    { claim: SILENT },
+    { kind: "table_unavailable", code: "TimeoutError" },
+    ["claim"],
+  ],
+  [
+    "a table that does not answer complete or release leaves the lease to expire",
+    { complete: SILENT, release: SILENT },
+    { kind: "table_unavailable", code: "TimeoutError" },
+    ["claim", "create", "complete", "release"],
+  ],
+])("%s", async (_, script, error, expected) => {
+  const { result, calls } = await deliver(script);
 
-test("what nobody planned of Stripe is transient: whether it charged is unknown", async () => {
-  const create = () => {
-    throw new TypeError("value is not a function");
-  };
-
-  const { result, calls } = await deliver({ create });
-
-  expect(result).toMatchObject({
-    decision: "transient",
-    error: { kind: "unexpected", code: "TypeError" },
-  });
-  expect(calls).toEqual(["claim", "create", "release"]);
+  expect(result).toMatchObject({ decision: "transient", error });
+  expect(calls).toEqual(expected);
 });
 
 test("a lost lease is no outcome", async () => {
@@ -377,34 +388,6 @@ test("a lost lease is no outcome", async () => {
 
   expect(result).toMatchObject({ decision: "lease_lost" });
   expect(result).not.toHaveProperty("outcome");
-});
-
-test("a table that does not answer the claim leaves nothing to release", async () => {
-  const claim = () => {
-    throw new TableError("TimeoutError", undefined);
-  };
-
-  const { result, calls } = await deliver({ claim });
-
-  expect(result).toEqual({
-    decision: "transient",
-    error: { kind: "table_unavailable", code: "TimeoutError" },
-  });
-  expect(calls).toEqual(["claim"]);
-});
-
-test("a table that does not answer complete or release leaves the lease to expire", async () => {
-  const silent = () => {
-    throw new TableError("TimeoutError", undefined);
-  };
-
-  const { result, calls } = await deliver({ complete: silent, release: silent });
-
-  expect(result).toMatchObject({
-    decision: "transient",
-    error: { kind: "table_unavailable", code: "TimeoutError" },
-  });
-  expect(calls).toEqual(["claim", "create", "complete", "release"]);
 });
 
 test.each<[string, unknown, stack: string | undefined, object]>([

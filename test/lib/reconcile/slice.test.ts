@@ -318,10 +318,3 @@ test("a thousand findings are kept, and all are counted and reported", async () 
   ]);
   expect(ended?.run.byKind).toEqual({ not_recorded: 999 });
 });
-
-test("20 records that Stripe does not know fail the slice, unless it has a PaymentIntent of the worker", async () => {
-  const records = Array.from({ length: 20 }, (_, n) => record(`order-${n}`, SINCE, outcome(n)));
-  await expect(prepare({ records }).slice(begin())).rejects.toThrow("none of the first 20");
-  const found = { intents: 1, byKind: { not_at_stripe: 20 } };
-  expect((await prepare({ records }).slice({ ...begin(), intents: 1 }))?.run).toMatchObject(found);
-});
