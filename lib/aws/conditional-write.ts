@@ -5,6 +5,7 @@ import type { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import { TableError } from "../payments/claim.ts";
 import type { IdempotencyRecord } from "../payments/record.ts";
 
@@ -22,7 +23,7 @@ export function conditionalWrites(
 ): (command: PutCommand | UpdateCommand, timeoutMs: number) => Promise<Written> {
   return async (command, timeoutMs) => {
     try {
-      await client.send(command as UpdateCommand, { abortSignal: AbortSignal.timeout(timeoutMs) });
+      await withTimeLimit(timeoutMs, (options) => client.send(command as UpdateCommand, options));
       return "written";
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) {

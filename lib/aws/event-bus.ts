@@ -3,6 +3,7 @@
 import { PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import type { OutcomeBus } from "../outcomes/publish.ts";
 
 /**
@@ -21,9 +22,9 @@ export function eventBus(client: EventBridgeClient, name: string): OutcomeBus {
           ...("time" in event && event.time !== undefined && { Time: new Date(event.time) }),
         })),
       });
-      const { Entries = [] } = await client.send(command, {
-        abortSignal: AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs))),
-      });
+      const { Entries = [] } = await withTimeLimit(timeoutMs, (options) =>
+        client.send(command, options),
+      );
       return Entries.map(({ EventId, ErrorCode }) =>
         EventId ? undefined : (ErrorCode ?? "NoEventId"),
       );

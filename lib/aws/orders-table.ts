@@ -6,6 +6,7 @@ import { GetCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient, TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import type { Effect, Order, Orders } from "../orders/fulfill.ts";
 import type { PaymentOutcome } from "../orders/payment-outcome.ts";
 
@@ -138,16 +139,16 @@ export function ordersTable(
         Key: { pk: `order#${messageId}` },
         ConsistentRead: true,
       });
-      const { Item: order } = await client.send(command, {
-        abortSignal: AbortSignal.timeout(timeoutMs),
-      });
+      const { Item: order } = await withTimeLimit(timeoutMs, (options) =>
+        client.send(command, options),
+      );
       return order as Order | undefined;
     },
 
     async apply(effect, outcome, order) {
       const command = new TransactWriteCommand({ TransactItems: itemsOf(effect, outcome, order) });
       try {
-        await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+        await withTimeLimit(timeoutMs, (options) => client.send(command, options));
         return undefined;
       } catch (error) {
         if (!(error instanceof TransactionCanceledException)) throw error;

@@ -3,6 +3,7 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import type { IdempotencyRecord } from "../payments/record.ts";
 
 export function recordReader(
@@ -16,7 +17,7 @@ export function recordReader(
       Key: { messageId },
       ConsistentRead: true, // a client sees what was just accepted
     });
-    const { Item } = await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+    const { Item } = await withTimeLimit(timeoutMs, (options) => client.send(command, options));
     return Item as IdempotencyRecord | undefined;
   };
 }

@@ -3,25 +3,25 @@
 import { GetObjectCommand, NoSuchKey, PutObjectCommand } from "@aws-sdk/client-s3";
 import type { S3Client } from "@aws-sdk/client-s3";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import type { Reports } from "../reconcile/checkpoint.ts";
 
 const CHECKPOINT = "checkpoint.json";
 
 export function reportBucket(client: S3Client, Bucket: string, timeoutMs: number): Reports {
-  const options = () => ({ abortSignal: AbortSignal.timeout(timeoutMs) });
   const put = async (Key: string, content: object): Promise<void> => {
     const Body = JSON.stringify(content);
     const command = new PutObjectCommand({ Bucket, Key, Body, ContentType: "application/json" });
-    await client.send(command, options());
+    await withTimeLimit(timeoutMs, (options) => client.send(command, options));
   };
   return {
     async kept() {
       try {
-        const { Body } = await client.send(
-          new GetObjectCommand({ Bucket, Key: CHECKPOINT }),
-          options(),
-        );
-        return parse((await Body?.transformToString()) ?? "");
+        const command = new GetObjectCommand({ Bucket, Key: CHECKPOINT });
+        return await withTimeLimit(timeoutMs, async (options) => {
+          const { Body } = await client.send(command, options);
+          return parse((await Body?.transformToString()) ?? "");
+        });
       } catch (error) {
         if (error instanceof NoSuchKey) return undefined;
         throw error;

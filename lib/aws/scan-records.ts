@@ -3,6 +3,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import type { IdempotencyRecord } from "../payments/record.ts";
 import type { RecordEntry, Window } from "../reconcile/compare.ts";
 
@@ -47,9 +48,9 @@ export function recordScanner(
         },
         ...(from && { ExclusiveStartKey: from }),
       });
-      const { Items = [], LastEvaluatedKey } = await client.send(command, {
-        abortSignal: AbortSignal.timeout(timeoutMs),
-      });
+      const { Items = [], LastEvaluatedKey } = await withTimeLimit(timeoutMs, (options) =>
+        client.send(command, options),
+      );
       for (const item of Items) yield recordEntryOf(item as IdempotencyRecord);
       from = LastEvaluatedKey;
     } while (from);

@@ -3,6 +3,8 @@
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 
+import { withTimeLimit } from "../net/time-limit.ts";
+
 /** Where a secret comes from. */
 export interface Secret {
   get(): Promise<string>;
@@ -41,8 +43,9 @@ export function cachedSecret(
   const fetchValue = async (): Promise<string> => {
     try {
       const command = new GetSecretValueCommand({ SecretId: secretArn });
-      const abortSignal = AbortSignal.timeout(timeoutMs);
-      const { SecretString } = await client.send(command, { abortSignal });
+      const { SecretString } = await withTimeLimit(timeoutMs, (options) =>
+        client.send(command, options),
+      );
       latest = check(SecretString ?? "");
       return latest;
     } catch (error) {

@@ -3,6 +3,8 @@
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 
+import { withTimeLimit } from "../net/time-limit.ts";
+
 /** Resolves once SQS has the message. `group` is for fair queues: who the message is for. */
 export type SendMessage = (body: string, group?: string) => Promise<void>;
 
@@ -13,6 +15,6 @@ export function messageSender(client: SQSClient, queueUrl: string, timeoutMs: nu
       MessageBody: body,
       ...(group !== undefined && { MessageGroupId: group }),
     });
-    await client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+    await withTimeLimit(timeoutMs, (options) => client.send(command, options));
   };
 }

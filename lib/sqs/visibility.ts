@@ -3,6 +3,7 @@
 import { ChangeMessageVisibilityBatchCommand } from "@aws-sdk/client-sqs";
 import type { SQSClient } from "@aws-sdk/client-sqs";
 
+import { withTimeLimit } from "../net/time-limit.ts";
 import { backoffCeilingMs, LONGEST_WAIT_MS } from "../timing/backoff.ts";
 import type { Backoff } from "../timing/backoff.ts";
 import type { Delivery, Disposition } from "./delivery.ts";
@@ -45,7 +46,6 @@ export async function setVisibilityTimeouts(
   timeoutMs: number,
   onFailure: (code: string | undefined) => void,
 ): Promise<void> {
-  const abortSignal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)));
   // A batch of the event source may be larger than one of the API, which takes 10.
   const chunks = Array.from({ length: Math.ceil(retries.length / 10) }, (_, i) =>
     retries.slice(10 * i, 10 * i + 10),
@@ -61,7 +61,9 @@ export async function setVisibilityTimeouts(
         })),
       });
       try {
-        const { Failed = [] } = await queue.client.send(command, { abortSignal });
+        const { Failed = [] } = await withTimeLimit(timeoutMs, (options) =>
+          queue.client.send(command, options),
+        );
         for (const { Code } of Failed) onFailure(Code);
       } catch (error) {
         onFailure(error instanceof Error ? error.name : undefined);

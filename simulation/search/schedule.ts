@@ -12,7 +12,7 @@ import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { acknowledge } from "../world/calls.ts";
 import { checkDone } from "../world/consumers.ts";
 import { createWorld } from "../world/create-world.ts";
-import { createEnvironment, virtualTimers } from "../world/environment.ts";
+import { createEnvironment } from "../world/environment.ts";
 import type { ExecutionEnvironment, OnLine } from "../world/environment.ts";
 import { paymentsOf } from "../world/invocation.ts";
 import type { Invocation, Role } from "../world/invocation.ts";
@@ -71,7 +71,7 @@ export function createRunner(worker: Worker): Runner {
   const busy = new Map<ExecutionEnvironment, Role>();
   let world: World;
   let broken: Violation | undefined;
-  virtualTimers(() => world.now);
+  performance.now = () => world.now;
 
   const onLine = (inWorld: World, invocation: Invocation, line: Record<string, unknown>): void => {
     if (invocation.role !== "worker") return onOtherLine(inWorld, invocation, line);

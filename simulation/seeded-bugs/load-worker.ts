@@ -1,5 +1,5 @@
-// Loads the real lib/: every file as it is but for the sockets to Stripe, and, to see that the
-// proof catches it, with one bug put in.
+// Loads the real lib/: every file as it is but for the sockets to Stripe and the timers of calls,
+// and, to see that the proof catches it, with one bug put in.
 
 import { registerHooks } from "node:module";
 
@@ -23,8 +23,11 @@ export type SeededBug = {
 export type Edit = { file: string; find: string; replace: string };
 
 const LIB = new URL("../../lib/", import.meta.url).href;
-const SOCKETS = `${LIB}stripe/http-client.ts`;
-const CONNECTION = new URL("../world/connection.ts", import.meta.url).href;
+/** What the simulation has instead. */
+const VIRTUAL: Readonly<Record<string, string>> = {
+  [`${LIB}stripe/http-client.ts`]: new URL("../world/connection.ts", import.meta.url).href,
+  [`${LIB}net/time-limit.ts`]: new URL("../world/time-limit.ts", import.meta.url).href,
+};
 
 let loads = 0;
 
@@ -39,7 +42,8 @@ export async function loadWorker(bug?: SeededBug): Promise<Worker> {
   const hooks = registerHooks({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context);
-      if (resolved.url === SOCKETS) return { ...resolved, url: CONNECTION };
+      const virtual = VIRTUAL[resolved.url];
+      if (virtual !== undefined) return { ...resolved, url: virtual };
       const isLibrary = resolved.url.startsWith(LIB) && !resolved.url.includes("?");
       return isLibrary ? { ...resolved, url: resolved.url + load } : resolved;
     },

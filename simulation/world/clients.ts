@@ -20,8 +20,8 @@ let tokens = 0;
 /** Whose requests the clients send: changed before each invocation. */
 export type Current = { world: World; invocation: Invocation };
 
-/** The handler's own virtual timeouts: what a client reads from its abort signal. */
-type VirtualSignal = { timeoutMs: number };
+/** How long the handler waits, by its options for a call. */
+type Options = { timeoutMs: number };
 
 export type Clients = {
   table: DynamoDBDocumentClient;
@@ -59,28 +59,28 @@ export function createClients(current: () => Current): Clients {
     });
 
   const table = {
-    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+    send(command: object, { timeoutMs }: Options) {
       const { world, invocation } = current();
       const apply = attempting(() => world.table.apply(command));
       const record = recordIn(command);
       const name = invocation.role === "door" ? "accept" : tableCallName(command);
-      return call("table", name, abortSignal.timeoutMs, () => apply, { record });
+      return call("table", name, timeoutMs, () => apply, { record });
     },
   };
 
   const orders = {
-    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+    send(command: object, { timeoutMs }: Options) {
       const { table } = ordersOf(current().world);
       if (!(command instanceof TransactWriteCommand)) {
         const name = command instanceof GetCommand ? "read order" : "write";
         const apply = attempting(() => table.apply(command));
-        return call("orders", name, abortSignal.timeoutMs, () => apply);
+        return call("orders", name, timeoutMs, () => apply);
       }
       // The SDK makes a token and sends it again with its retries.
       const ClientRequestToken = `token-${++tokens}`;
       const transaction = new TransactWriteCommand({ ...command.input, ClientRequestToken });
       const apply = attempting(() => table.apply(transaction));
-      return call("orders", "transact", abortSignal.timeoutMs, () => apply, {
+      return call("orders", "transact", timeoutMs, () => apply, {
         conflict: (item) => attempting(() => table.apply(transaction, item))(),
         items: command.input.TransactItems?.length ?? 0,
       });
@@ -88,14 +88,14 @@ export function createClients(current: () => Current): Clients {
   };
 
   const queue = {
-    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+    send(command: object, { timeoutMs }: Options) {
       if (command instanceof SendMessageCommand) {
         const { world, invocation } = current();
         const { MessageBody = "" } = command.input;
         const apply = attempting(
           () => sendThroughDoor(world, invocation, MessageBody).sqsMessageId,
         );
-        return call("queue", "send", abortSignal.timeoutMs, () => apply);
+        return call("queue", "send", timeoutMs, () => apply);
       }
       if (!(command instanceof ChangeMessageVisibilityBatchCommand)) {
         throw new Error(`The queue's model does not know ${command.constructor.name}.`);
@@ -110,7 +110,7 @@ export function createClients(current: () => Current): Clients {
         );
         return { Failed: failed.map(({ Id }) => ({ Id, Code: "ReceiptHandleIsInvalid" })) };
       });
-      return call("queue", "set visibility", abortSignal.timeoutMs, () => apply);
+      return call("queue", "set visibility", timeoutMs, () => apply);
     },
   };
 
@@ -121,14 +121,14 @@ export function createClients(current: () => Current): Clients {
   });
 
   const bus = {
-    send(command: object, { abortSignal }: { abortSignal: VirtualSignal }) {
+    send(command: object, { timeoutMs }: Options) {
       if (!(command instanceof PutEventsCommand)) {
         throw new Error(`The bus's model does not know ${command.constructor.name}.`);
       }
       const entries = command.input.Entries ?? [];
       const { world } = current();
       const apply = attempting(() => outcomesOf(world).bus.put(entries));
-      return call("bus", "publish", abortSignal.timeoutMs, () => apply, { entries });
+      return call("bus", "publish", timeoutMs, () => apply, { entries });
     },
   };
 

@@ -50,14 +50,3 @@ export function createEnvironment(
     },
   };
 }
-
-/** Gives this thread a virtual `AbortSignal.timeout` and `performance.now`, in ms. */
-export function virtualTimers(now: () => number): void {
-  AbortSignal.timeout = (timeoutMs: number) => {
-    if (!Number.isInteger(timeoutMs) || timeoutMs < 0) {
-      throw new RangeError(`AbortSignal.timeout(${timeoutMs}): not an integer of ms.`);
-    }
-    return { timeoutMs } as unknown as AbortSignal;
-  };
-  performance.now = now;
-}

@@ -21,16 +21,15 @@ import { exhaustiveScenarios } from "../../simulation/search/scenarios.ts";
 import { createRunner } from "../../simulation/search/schedule.ts";
 
 vi.mock("../../lib/stripe/http-client.ts", () => import("../../simulation/world/connection.ts"));
+vi.mock("../../lib/net/time-limit.ts", () => import("../../simulation/world/time-limit.ts"));
 
 const now = performance.now.bind(performance);
-const timeout = AbortSignal.timeout.bind(AbortSignal);
 const worker = { ...handler, ...charges, ...records, ...keys };
 const around = { ...bus, ...outcomes, ...finalizer, ...publisher, ...payments };
 const shop = { ...orders, ...messages, ...api, ...fulfillment };
 const run = createRunner({ ...worker, ...around, ...shop });
 afterAll(() => {
   performance.now = now;
-  AbortSignal.timeout = timeout;
 });
 
 const count = () => {};

@@ -61,15 +61,15 @@ test("entries that failed in a 200 are distinguished from those that went out", 
 });
 
 test.each([
-  [1_000.9, 1_000],
+  [1_000.9, 1_000.9],
   [-5, 1],
 ])("a bus that does not answer is an error, within %d ms", async (timeoutMs, within) => {
   mock.on(PutEventsCommand).rejects(new Error("down"));
-  const timeout = vi.spyOn(AbortSignal, "timeout");
+  const timeout = vi.spyOn(globalThis, "setTimeout");
   await expect(bus().publish([EVENT], timeoutMs)).rejects.toThrow("down");
-  expect(timeout.mock.calls).toEqual([[within]]);
+  expect(timeout.mock.calls.map(([, ms]) => ms)).toEqual([within]);
   expect(mock.commandCalls(PutEventsCommand)[0]?.args).toEqual([
     expect.anything(),
-    { abortSignal: timeout.mock.results[0]?.value },
+    { abortSignal: expect.any(AbortSignal) },
   ]);
 });
