@@ -43,13 +43,27 @@ export function createStripeCall(keys: StripeKeys, base?: URL, httpsAgent?: Agen
     const timeout = Math.floor(endsAt - performance.now());
     if (timeout <= 0) return { answer: { kind: "error", error: { kind: "deadline" } } };
     try {
-      return { value: await run(clientFor(key), timeout) };
+      return { value: await withShortStack(() => run(clientFor(key), timeout)) };
     } catch (error) {
       const answer = answerOfError(error);
       if (answer.kind === "error" && answer.error.kind === "stripe_configuration") keys.drop(key);
       return { answer };
     }
   };
+}
+
+/**
+ * stripe-node writes a stack trace for each call, in case it fails: a twentieth of a payment's CPU.
+ * One line of it is what we report.
+ */
+function withShortStack<T>(start: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 1;
+  try {
+    return start();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function hostOf({ protocol, hostname, port }: URL) {

@@ -209,3 +209,30 @@ test("an https address is spoken to in TLS, never in plain text", async () => {
 
   expect((await first.promise)[0]).toBe(22); // a handshake record: RFC 8446, section 5.1
 });
+
+test.each([
+  ["", () => "eur"],
+  [", also of one that stripe-node cannot send", () => raise(new RangeError())],
+])("stripe-node makes one line of a stack trace for a call%s", async (_, currency) => {
+  const { charges } = await prepare();
+  const { stackTraceLimit } = Error;
+  onTestFinished(() => void (Error.stackTraceLimit = stackTraceLimit));
+  Error.stackTraceLimit = 7;
+  let during: number | undefined;
+  const request = Object.defineProperty(params("order-1"), "currency", {
+    get() {
+      during = Error.stackTraceLimit;
+      return currency();
+    },
+  });
+
+  await Promise.allSettled([
+    charges.create(request, { idempotencyKey: "order-1", timeoutMs: 5_000 }),
+  ]);
+
+  expect([during, Error.stackTraceLimit]).toEqual([1, 7]);
+});
+
+function raise(error: Error): never {
+  throw error;
+}
