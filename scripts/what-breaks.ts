@@ -1,7 +1,7 @@
 // npm run what-breaks: for each seeded bug the shortest schedule in which it breaks a rule. Known
 // schedules are run again; only where one no longer breaks a rule is a new one searched.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 
 import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { runCommand, UsageError } from "../cli/terminal/command.ts";
@@ -9,7 +9,7 @@ import { RULES } from "../simulation/checkers/rules.ts";
 import { runTasks } from "../simulation/search/pool.ts";
 import { FAMILIES, scheduleOf, trace } from "../simulation/search/replay.ts";
 import { createRunner } from "../simulation/search/schedule.ts";
-import { SEEDED_BUGS } from "../simulation/seeded-bugs.ts";
+import { SEEDED_BUGS, writeCodes } from "../simulation/seeded-bugs.ts";
 import { loadWorker } from "../simulation/seeded-bugs/load-worker.ts";
 import type { SeededBug } from "../simulation/seeded-bugs/load-worker.ts";
 import { MOST_TELLING, renderPage, renderSection } from "../simulation/seeded-bugs/what-breaks.ts";
@@ -20,7 +20,7 @@ const COMMAND = {
   usage: "npm run what-breaks -- [--all | NAME] [--search]",
   about: `
 Finds the schedules in which the seeded bugs break a rule; writes them to
-simulation/seeded-bugs/counterexamples.json and the most telling ones to docs/what-breaks.md. With the
+simulation/seeded-bugs and the most telling ones to docs/what-breaks.md. With the
 NAME of a bug, prints that one and its schedule, and writes nothing.`,
   options: {
     all: flag("prints every bug and its schedule, and writes nothing"),
@@ -29,7 +29,6 @@ NAME of a bug, prints that one and its schedule, and writes nothing.`,
   positionals: "bug's name",
 };
 
-const CODES = new URL("../simulation/seeded-bugs/counterexamples.json", import.meta.url);
 const PAGE = new URL("../docs/what-breaks.md", import.meta.url);
 
 // With faults, no schedule that a person would read is longer.
@@ -37,23 +36,17 @@ const MOST_STEPS = 80;
 
 await runCommand(async () => {
   const { values, positionals } = readArguments(COMMAND);
-  const known = values.search ? {} : await readCodes();
   const prints = values.all || positionals.length > 0;
   const shown: Shown[] = [];
   for (const bug of values.all ? SEEDED_BUGS : named(positionals)) {
-    const one = await show(bug, known[bug.name]);
+    const one = await show(bug, values.search ? undefined : bug.code);
     shown.push(one);
     console.log(prints ? renderSection(one) : `${bug.name}: ${RULES[one.rule]} (${one.code})`);
   }
   if (prints) return;
-  const codes = Object.fromEntries(shown.map(({ bug, code }) => [bug.name, code]));
-  await writeFile(CODES, `${JSON.stringify(codes, undefined, 2)}\n`);
+  writeCodes(new Map(shown.map(({ bug, code }) => [bug.name, code])));
   await writeFile(PAGE, renderPage(shown.filter(({ bug }) => MOST_TELLING.includes(bug.name))));
 });
-
-async function readCodes(): Promise<Record<string, string>> {
-  return JSON.parse(await readFile(CODES, "utf8")) as Record<string, string>;
-}
 
 function named(names: readonly string[]): readonly SeededBug[] {
   const found = SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name));

@@ -1,7 +1,7 @@
 // Bugs that people write into this protocol, each as a small edit of the real code. The proof is
 // worth something only if it catches every one.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 import type { Rule } from "./checkers/rules.ts";
 import type { Edit, SeededBug } from "./seeded-bugs/load-worker.ts";
@@ -19,17 +19,38 @@ const FILES: readonly { file: string; family?: SeededBug["family"] }[] = [
   { file: "orders", family: "random orders" },
 ];
 
+/** The code of a bug's schedule, behind its name. */
+const CODE = / \[([^\]]*)\]$/;
+
 export const SEEDED_BUGS: readonly SeededBug[] = FILES.flatMap(({ file, family }) => {
-  const text = readFileSync(new URL(`seeded-bugs/${file}.diff`, import.meta.url), "utf8");
-  return readBugs(text).map((bug) => (family ? { ...bug, family } : bug));
+  return readBugs(readFileSync(fileOf(file), "utf8")).map((bug) =>
+    family ? { ...bug, family } : bug,
+  );
 });
 
+function fileOf(name: string): URL {
+  return new URL(`seeded-bugs/${name}.diff`, import.meta.url);
+}
+
+/** Writes the code of each bug's schedule behind its name. */
+export function writeCodes(codes: ReadonlyMap<string, string>): void {
+  for (const { file } of FILES) {
+    const lines = readFileSync(fileOf(file), "utf8").split("\n");
+    const written = lines.map((line) => {
+      const name = line.replace(CODE, "");
+      return codes.has(name) ? `${name} [${codes.get(name)}]` : line;
+    });
+    writeFileSync(fileOf(file), written.join("\n"));
+  }
+}
+
 /**
- * Reads bugs: a name; below it, indented, its lesson and the rule that shows it best; and its edits, each
- * with its file in lib/, the text that is replaced (`-`), and what replaces it (`+`).
+ * Reads bugs: a name, and the code of the shortest schedule in which it breaks a rule; below it,
+ * indented, its lesson and the rule that shows it best; and its edits, each with its file in lib/, the
+ * text that is replaced (`-`), and what replaces it (`+`).
  */
 function readBugs(text: string): SeededBug[] {
-  const bugs: { name: string; lesson: string; shows?: Rule; edits: Edit[] }[] = [];
+  const bugs: (SeededBug & { edits: Edit[] })[] = [];
   for (const line of text.split("\n")) {
     const [sign, rest] = [line.slice(0, 1), line.slice(1)];
     const bug = bugs.at(-1);
@@ -40,7 +61,10 @@ function readBugs(text: string): SeededBug[] {
     else if (sign === "+" && edit) edit.replace = joined(edit.replace, rest);
     else if (bug && line.startsWith("  shows: ")) bug.shows = line.slice(9) as Rule;
     else if (bug && sign === " ") bug.lesson = rest.trim();
-    else bugs.push({ name: line, lesson: "", edits: [] });
+    else {
+      const [name = line, code] = line.split(CODE);
+      bugs.push({ name, code, lesson: "", edits: [] });
+    }
   }
   return bugs;
 }

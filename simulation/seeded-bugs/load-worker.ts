@@ -12,6 +12,8 @@ export type Worker = typeof worker;
 /** A bug: in `file` of lib/, `find` is replaced by `replace`. */
 export type SeededBug = {
   name: string;
+  /** Of the shortest schedule that was found in which it breaks a rule. */
+  code: string | undefined;
   /** Why it hurts, in a sentence. */
   lesson: string;
   edits: readonly Edit[];

@@ -9,17 +9,10 @@ import { SEEDED_BUGS } from "../../simulation/seeded-bugs.ts";
 import { MOST_TELLING, renderPage } from "../../simulation/seeded-bugs/what-breaks.ts";
 import type { Caught } from "./seeded-bugs.worker.ts";
 
-const codes = JSON.parse(
-  await readFile(
-    new URL("../../simulation/seeded-bugs/counterexamples.json", import.meta.url),
-    "utf8",
-  ),
-) as Record<string, string>;
-
 // The simulation replaces a thread's timers: it runs in a thread of its own.
 const caught = await new Promise<Caught[]>((resolve, reject) => {
   const url = new URL("./seeded-bugs.worker.ts", import.meta.url);
-  const worker = new Worker(url, { workerData: codes });
+  const worker = new Worker(url);
   worker.once("message", resolve);
   worker.once("error", reject);
 });

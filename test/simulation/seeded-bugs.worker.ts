@@ -1,5 +1,5 @@
 // Runs the schedule of each seeded bug: on lib/ with the bug in it, and on lib/ as it is.
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 
 import type { Rule } from "../../simulation/checkers/rules.ts";
 import { scheduleOf, trace } from "../../simulation/search/replay.ts";
@@ -15,11 +15,10 @@ export type Caught = {
   real?: Rule;
 };
 
-const codes = workerData as Record<string, string>;
 const real = createRunner(await loadWorker());
 const caught: Caught[] = [];
 for (const bug of SEEDED_BUGS) {
-  const code = codes[bug.name];
+  const { code } = bug;
   if (code === undefined) continue;
   const schedule = scheduleOf(code);
   const { violation, text } = await trace(createRunner(await loadWorker(bug)), schedule, bug.shows);
