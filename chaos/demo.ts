@@ -9,7 +9,7 @@ import { runStory } from "./demo/story.ts";
 import { againTable, messageTable, readsOf } from "./demo/tables.ts";
 import { openHarness } from "./harness/harness.ts";
 import type { Harness, PlannedFault } from "./harness/harness.ts";
-import { faultTable, lastLine } from "./harness/report.ts";
+import { aroundLine, faultTable, lastLine, printWrong } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { DEMO } from "./timings.ts";
 
@@ -76,7 +76,7 @@ ${faultTable(faults)}
   const again = againTable(harness, verdict, faults);
   if (again !== "") console.log(`Without a fault of their own:\n${again}\n`);
   if (!kept) {
-    for (const sentence of [...verdict.wrong, ...verdict.missing]) console.log(sentence);
+    printWrong(verdict);
     console.log("The guarantee was violated. The functions' log:");
     stack.feed.subscribe((event) => event.type === "log" && console.log(event.line));
   }
@@ -88,14 +88,9 @@ ${faultTable(faults)}
     "double charges": verdict.doubled,
     "lost messages": verdict.lost.length,
   };
-  const around = {
-    outcomes: verdict.outcomes,
-    "events published": verdict.events,
-    "orders shipped once": verdict.shipped,
-  };
   const reconciled = await reconcile(harness);
   console.log(reconciled.line);
-  console.log(lastLine(around, verdict.wrong.length + verdict.missing.length === 0));
+  console.log(aroundLine(verdict));
   console.log(lastLine(counts, kept));
   if (!kept || !complete || !reconciled.agrees) process.exitCode = 1;
 }

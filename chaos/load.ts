@@ -4,7 +4,7 @@ import { interruptSignal, runCommand, UsageError } from "../cli/terminal/command
 import { build } from "../scripts/build.ts";
 import { LATENCY_OPTIONS, readLatency } from "../scripts/capacity/latency-options.ts";
 import { planFor } from "../scripts/capacity/plan.ts";
-import { lastLine } from "./harness/report.ts";
+import { conclude, printWrong } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { load } from "./load/load.ts";
 import { problemsOf, loadTable, memoryTable, ordersTable, simulatedLine } from "./load/report.ts";
@@ -82,13 +82,9 @@ await runCommand(async () => {
   console.log(`\n${[loadTable(result), ...simulatedLine(result, plan, wanted)].join("\n")}\n`);
   console.log(`${memoryTable(memory)}\n`);
   if (orders) console.log(`${ordersTable(orders, verdict)}\n`);
-  for (const sentence of [...verdict.wrong, ...(aborted ? [] : verdict.missing)]) {
-    console.log(sentence);
-  }
-  if (aborted) console.log(`Interrupted: ${verdict.open.length} not at their end.`);
+  printWrong(verdict, aborted);
   const problems = aborted ? [] : problemsOf(result);
   for (const sentence of problems) console.log(sentence);
-  const kept = isKept(verdict, aborted);
   const counts = {
     messages: verdict.rows.length,
     repeats: result.repeats,
@@ -97,7 +93,6 @@ await runCommand(async () => {
     doubled: verdict.doubled,
     lost: verdict.lost.length,
   };
-  console.log(lastLine(counts, kept));
-  if (!kept || problems.length > 0) process.exitCode = 1;
-  else if (aborted) process.exitCode = 130;
+  conclude(counts, isKept(verdict, aborted), aborted);
+  if (problems.length > 0) process.exitCode = 1;
 });

@@ -2,7 +2,7 @@
 import { integer, number, readArguments } from "../cli/terminal/arguments.ts";
 import { interruptSignal, runCommand } from "../cli/terminal/command.ts";
 import { build } from "../scripts/build.ts";
-import { endTable, faultTable, lastLine } from "./harness/report.ts";
+import { aroundLine, conclude, endTable, faultTable, printWrong } from "./harness/report.ts";
 import { isKept } from "./harness/verdict.ts";
 import { soak } from "./soak/soak.ts";
 
@@ -43,12 +43,8 @@ await runCommand(async () => {
   console.log(`\n${faultTable(faults)}\n\n${endTable(verdict)}\n`);
   if (verdict.lost.length > 0) console.log(`Lost: ${verdict.lost.join(", ")}`);
   const { aborted } = interrupted;
-  const { outcomes, events, shipped, wrong, missing } = verdict;
-  for (const sentence of [...wrong, ...(aborted ? [] : missing)]) console.log(sentence);
-  if (aborted) console.log(`Interrupted: ${verdict.open.length} not at their end.`);
-  const kept = isKept(verdict, aborted);
-  const around = { outcomes, "events published": events, "orders shipped once": shipped };
-  console.log(lastLine(around, wrong.length === 0 && (aborted || missing.length === 0)));
+  printWrong(verdict, aborted);
+  console.log(aroundLine(verdict, aborted));
   const counts = {
     messages: verdict.rows.length,
     deliveries,
@@ -57,7 +53,5 @@ await runCommand(async () => {
     doubled: verdict.doubled,
     lost: verdict.lost.length,
   };
-  console.log(lastLine(counts, kept));
-  if (!kept) process.exitCode = 1;
-  else if (aborted) process.exitCode = 130;
+  conclude(counts, isKept(verdict, aborted), aborted);
 });

@@ -37,6 +37,28 @@ export function lastLine(counts: Record<string, number>, kept: boolean): string 
   return styleText(kept ? "green" : "red", line.join(", "));
 }
 
+/** What follows from the payments, as the last line but one. */
+export function aroundLine(
+  { outcomes, events, shipped, wrong, missing }: Verdict,
+  aborted = false,
+): string {
+  const counts = { outcomes, "events published": events, "orders shipped once": shipped };
+  return lastLine(counts, wrong.length === 0 && (aborted || missing.length === 0));
+}
+
+/** Prints what is wrong, or has not come. */
+export function printWrong({ wrong, missing, open }: Verdict, aborted = false): void {
+  for (const sentence of [...wrong, ...(aborted ? [] : missing)]) console.log(sentence);
+  if (aborted) console.log(`Interrupted: ${open.length} not at their end.`);
+}
+
+/** Prints the last line, and sets the exit status. */
+export function conclude(counts: Record<string, number>, kept: boolean, aborted: boolean): void {
+  console.log(lastLine(counts, kept));
+  if (!kept) process.exitCode = 1;
+  else if (aborted) process.exitCode = 130;
+}
+
 /**
  * Writes a line on how it goes every five seconds, until the returned function has resolved.
  *

@@ -16,25 +16,19 @@ export type Around = {
   accepted: readonly string[];
 };
 
-export type AroundVerdict = {
-  /** Revisions that were recorded. */
-  outcomes: number;
-  /** Events that were published, repeats too. */
-  events: number;
-  /** Orders whose goods left. */
-  shipped: number;
-  /** What must never be, a sentence each. */
-  wrong: string[];
-  /** What must come in the end, a sentence each. */
-  missing: string[];
-};
+export type AroundVerdict = typeof NOTHING_AROUND;
 
-export const NOTHING_AROUND: AroundVerdict = {
+export const NOTHING_AROUND = {
+  /** Revisions that were recorded. */
   outcomes: 0,
+  /** Events that were published, repeats too. */
   events: 0,
+  /** Orders whose goods left. */
   shipped: 0,
-  wrong: [],
-  missing: [],
+  /** What must never be, a sentence each. */
+  wrong: [] as string[],
+  /** What must come in the end, a sentence each. */
+  missing: [] as string[],
 };
 
 export function checkAround(

@@ -1,34 +1,7 @@
 // How `npm run soak` and `npm run load` behave: a short part of each, cut off by Ctrl-C.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
 
-import { expect, onTestFinished, test } from "vitest";
-
-import { COMMAND_ENV } from "../support/command.ts";
-
-const CHAOS = join(import.meta.dirname, "..", "..", "chaos");
-
-function start(command: string, ...args: string[]) {
-  const child = spawn(process.execPath, [join(CHAOS, `${command}.ts`), ...args], {
-    env: { ...COMMAND_ENV, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "close");
-  });
-  const stdout = text(child.stdout);
-  const stderr = text(child.stderr);
-  const finished = once(child, "close").then(async ([code]) => ({
-    code: code as number,
-    stdout: await stdout,
-    stderr: await stderr,
-  }));
-  return { child, finished };
-}
+import { start } from "./commands.ts";
 
 test.each([
   {
