@@ -37,15 +37,13 @@ export function tableClient(
 }
 
 /** A queue server of its own for this test with the queues `payments` and `payments-dlq`, whose messages
- * go to the dead-letter queue after one receive, and a client that tries once. */
-export async function startedQueue() {
+ * go to the dead-letter queue after one receive if not said otherwise, and a client that tries once. */
+export async function startedQueue(
+  settings = { visibilityTimeoutSeconds: 30, maxReceiveCount: 1 },
+) {
   const queue = await startQueue();
   onTestFinished(() => queue.stop());
-  const queues = await queue.createQueues({
-    name: "payments",
-    visibilityTimeoutSeconds: 30,
-    maxReceiveCount: 1,
-  });
+  const queues = await queue.createQueues({ name: "payments", ...settings });
   return { queue, ...queues, client: queueClient(queue.url) };
 }
 

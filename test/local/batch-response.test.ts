@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import { readBatchResponse } from "../../local/event-source/batch-response.ts";
+import { toSqsEvent } from "../../local/event-source/sqs-event.ts";
 
 const BATCH = new Set(["a", "b", "c"]);
 
@@ -46,4 +47,12 @@ test.each([
     valid: false,
     problem: expect.stringContaining(problem) as string,
   });
+});
+
+test("a message without attributes has none in the event, and no checksum of them", () => {
+  const arn = "arn:aws:sqs:eu-central-1:000000000000:payments";
+  const [record] = toSqsEvent([{ MessageId: "m", Body: "b" }], arn).Records;
+
+  expect(record).toMatchObject({ messageAttributes: {}, awsRegion: "eu-central-1" });
+  expect(record).not.toHaveProperty("md5OfMessageAttributes");
 });

@@ -1,104 +1,60 @@
+// The event source and the functions that it invokes, in processes of their own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  SendMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
-import { buildApp } from "fauxqs";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
 import type { QueueSourceSettings } from "../../local/event-source/queue-source.ts";
 import { hostOnQueue } from "../../local/hosted-function.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { isListening, isRunning } from "../support/command.ts";
+import { startedQueue } from "./aws-fixture.ts";
 
 const BUNDLE = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 const HANGING_PARENT = fileURLToPath(new URL("../fixtures/hanging-parent.ts", import.meta.url));
 
 async function prepare(
-  { endpoint: other, ...settings }: Partial<QueueSourceSettings> & { endpoint?: string } = {},
-  visibilitySeconds = 30,
-  { refusedDeletes = 0 } = {},
+  { endpoint, ...settings }: Partial<QueueSourceSettings> & { endpoint?: string } = {},
+  visibilityTimeoutSeconds = 30,
 ) {
-  const app = buildApp({ logger: false });
-  app.addHook("onRequest", async (request, reply) => {
-    const isDelete = request.headers["x-amz-target"] === "AmazonSQS.DeleteMessageBatch";
-    if (isDelete && refusedDeletes-- > 0) {
-      await reply.code(400).send({ __type: "com.amazonaws.sqs#UnsupportedOperation" });
-    }
+  const { queue, client, queueUrl, queueArn } = await startedQueue({
+    visibilityTimeoutSeconds,
+    maxReceiveCount: 1_000,
   });
-  const endpoint = await app.listen({ port: 0, host: "127.0.0.1" });
-  const client = new SQSClient({
-    endpoint,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-  const { QueueUrl: queueUrl = "" } = await client.send(
-    new CreateQueueCommand({
-      QueueName: "payments",
-      Attributes: { VisibilityTimeout: String(visibilitySeconds) },
-    }),
-  );
   const events: StackEvent[] = [];
-  const start = () =>
-    hostOnQueue(
-      { bundle: BUNDLE, env: {}, timeoutMs: 10_000 },
-      {
-        queueUrl,
-        queueArn: "arn:aws:sqs:us-east-1:000000000000:payments",
-        endpoint: other ?? endpoint,
-      },
-      {
-        batchSize: 10,
-        batchWindowSeconds: 0,
-        concurrency: 2,
-        backoffMs: { base: 20, max: 100 },
-        ...settings,
-      },
-      (event) => events.push(event),
-    );
-
-  const stops: (() => Promise<void>)[] = [() => app.close()];
-  onTestFinished(async () => {
-    for (const stop of stops.toReversed()) await stop();
-  });
-
   return {
+    queue,
     events,
-    start: () => {
-      const hosted = start();
-      stops.push(() => hosted.stop(0));
+    start() {
+      const hosted = hostOnQueue(
+        { bundle: BUNDLE, env: {}, timeoutMs: 10_000 },
+        { queueUrl, queueArn, endpoint: endpoint ?? queue.url },
+        {
+          batchSize: 10,
+          batchWindowSeconds: 0,
+          concurrency: 2,
+          backoffMs: { base: 20, max: 100 },
+          ...settings,
+        },
+        (event) => events.push(event),
+      );
+      onTestFinished(() => hosted.stop(0));
       return hosted;
     },
-    send: async (script: object, attributes?: Record<string, string>): Promise<string> => {
+    async send(
+      script: object,
+      MessageAttributes?: SendMessageCommand["input"]["MessageAttributes"],
+    ): Promise<string> {
+      const MessageBody = JSON.stringify(script);
       const sent = await client.send(
-        new SendMessageCommand({
-          QueueUrl: queueUrl,
-          MessageBody: JSON.stringify(script),
-          MessageAttributes: Object.fromEntries(
-            Object.entries(attributes ?? {}).map(([name, value]) => [
-              name,
-              { DataType: "String", StringValue: value },
-            ]),
-          ),
-        }),
+        new SendMessageCommand({ QueueUrl: queueUrl, MessageBody, MessageAttributes }),
       );
       return sent.MessageId ?? "";
     },
-    depth: async (): Promise<{ visible: number; inFlight: number }> => {
-      const { Attributes } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["All"] }),
-      );
-      return {
-        visible: Number(Attributes?.["ApproximateNumberOfMessages"]),
-        inFlight: Number(Attributes?.["ApproximateNumberOfMessagesNotVisible"]),
-      };
-    },
+    depth: () => queue.depth(queueUrl),
     of: <T extends StackEvent["type"]>(type: T) =>
       events.filter((event): event is Extract<StackEvent, { type: T }> => event.type === type),
   };
@@ -110,7 +66,13 @@ function until(condition: () => boolean | Promise<boolean>, timeout = 60_000): P
 
 test("the handler gets the event that Lambda builds, from a message that the queue sent", async () => {
   const { send, start, of } = await prepare();
-  const id = await send({ do: "printEvent" }, { tenant: "north" });
+  const id = await send(
+    { do: "printEvent" },
+    {
+      tenant: { DataType: "String", StringValue: "north" },
+      seal: { DataType: "Binary", BinaryValue: new Uint8Array([1, 2, 255]) },
+    },
+  );
 
   start();
   await until(() => of("deleted").length === 1);
@@ -134,6 +96,12 @@ test("the handler gets the event that Lambda builds, from a message that the que
             binaryListValues: [],
             dataType: "String",
           },
+          seal: {
+            binaryValue: "AQL/",
+            stringListValues: [],
+            binaryListValues: [],
+            dataType: "Binary",
+          },
         },
         md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
         md5OfBody: "5e08552c0044b537521f08f3efbce206",
@@ -155,7 +123,7 @@ test("exactly the listed message stays in the queue, and the poller does not slo
 
   expect(of("deleted")[0]?.messageIds).toEqual(good);
   expect(of("responded")[0]?.failures).toEqual([bad]);
-  expect(await depth()).toEqual({ visible: 0, inFlight: 1 });
+  expect(await depth()).toMatchObject({ visible: 0, inFlight: 1 });
   expect(of("throttled")).toEqual([]);
 });
 
@@ -169,7 +137,7 @@ test("an invalid response deletes nothing and slows the poller down", async () =
 
   expect(of("failed")[0]).toMatchObject({ reason: "invalid-response" });
   expect(of("deleted")).toEqual([]);
-  expect(await depth()).toEqual({ visible: 0, inFlight: 2 });
+  expect(await depth()).toMatchObject({ visible: 0, inFlight: 2 });
 });
 
 test("a batch whose handler throws comes again when its visibility ends", async () => {
@@ -297,20 +265,12 @@ test("Ctrl-C, which a terminal sends to every process, does not end an invocatio
   expect(of("failed")).toEqual([]);
 });
 
-test("after failures in a row the poller pauses longer each time, and a success ends it", async () => {
-  const { send, start, of } = await prepare({ batchSize: 1, concurrency: 1 });
-  for (let sent = 0; sent < 4; sent++) await send({ do: "throw" });
-  await send({ do: "respond" });
-  await send({ do: "throw" });
-
-  start();
-  await until(() => of("failed").length === 5);
-
-  expect(of("throttled").map((event) => event.pauseMs)).toEqual([20, 40, 80, 100, 20]);
-});
-
 test("a message whose deletion failed comes again", async () => {
-  const { send, start, of } = await prepare({}, 4, { refusedDeletes: 1 });
+  const { queue, send, start, of } = await prepare({}, 4);
+  queue.faults.add(
+    { operation: "DeleteMessageBatch" },
+    { kind: "refuse", status: 400, code: "UnsupportedOperation", message: "" },
+  );
   const id = await send({ do: "respond" });
 
   start();
@@ -366,7 +326,7 @@ test("stop kills an invocation that outlasts the grace", async () => {
 
   expect(of("failed")[0]).toMatchObject({ reason: "crash" });
   expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
-  expect(await depth()).toEqual({ visible: 0, inFlight: 1 });
+  expect(await depth()).toMatchObject({ visible: 0, inFlight: 1 });
 });
 
 test("an execution environment dies with its parent, even when the parent is killed", async () => {
