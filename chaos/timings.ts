@@ -95,7 +95,6 @@ export function workerSettings(timings: Timings): WorkerSettings {
     functionTimeoutMs: timings.functionTimeoutMs,
     visibilityTimeoutSeconds: timings.visibilityTimeoutMs / 1_000,
     batchSize: timings.batchSize,
-    batchWindowSeconds: timings.batchWindowMs / 1_000,
     maxReceiveCount: timings.maxReceiveCount,
     concurrency: timings.eventSourceConcurrency,
     env: timingVariables(timings),

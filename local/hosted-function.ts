@@ -1,16 +1,14 @@
 // A function and what triggers it, started and stopped together. A list of these is what a stack runs.
 import { startQueueSource } from "./event-source/queue-source.ts";
 import type { EventSource, QueueSourceSettings } from "./event-source/queue-source.ts";
-import { startSchedule } from "./event-source/schedule.ts";
 import type { ScheduleSettings } from "./event-source/schedule.ts";
-import { startStreamSource } from "./event-source/stream-source.ts";
 import type { StreamSourceSettings } from "./event-source/stream-source.ts";
+import type { GivenSettings } from "./function-host/function-settings.ts";
 import { startFunction } from "./function-host/function.ts";
 import type { LambdaFunction } from "./function-host/function.ts";
 import { startFunctionUrl } from "./function-url/server.ts";
 import type { FunctionUrl } from "./function-url/server.ts";
 import type { StackEvent } from "./stack-event.ts";
-import type { ChangeLog } from "./table/change-log.ts";
 
 /** A function as a stack is asked for it. */
 export type FunctionSpec = {
@@ -48,10 +46,7 @@ export type QueueTrigger = QueueSourceSettings & {
   maxReceiveCount: number;
 };
 
-export type HostedFunction = Pick<
-  LambdaFunction,
-  "name" | "invoke" | "provision" | "kill" | "configure" | "throttle"
-> & {
+export type HostedFunction = Omit<LambdaFunction, "stop"> & {
   /** All that its code sees of the machine. */
   env: Record<string, string>;
   /** The name of its queue, when its trigger is one. */
@@ -64,37 +59,37 @@ export type HostedFunction = Pick<
   stop(graceMs?: number): Promise<void>;
 };
 
+/** Hosts a function, with the source of its events. */
+export function hostOn(
+  given: GivenSettings,
+  start: (lambda: LambdaFunction) => EventSource,
+  publish: (event: StackEvent) => void,
+): HostedFunction {
+  const lambda = startFunction(given, publish);
+  const source = start(lambda);
+  return {
+    ...lambda,
+    env: given.env,
+    idle: source.idle,
+    async stop(graceMs = 5_000) {
+      const timer = setTimeout(() => void lambda.stop(), graceMs);
+      await source.stop();
+      clearTimeout(timer);
+      await lambda.stop();
+    },
+  };
+}
+
 /** Hosts a function whose events come from a queue, wherever that queue is. */
 export function hostOnQueue(
-  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
+  given: GivenSettings,
   queue: { queueUrl: string; queueArn: string; endpoint: string },
   settings: QueueSourceSettings,
   publish: (event: StackEvent) => void = () => {},
 ): HostedFunction {
-  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
+  const start = (lambda: LambdaFunction) => startQueueSource(queue, settings, lambda, publish);
   const name = queue.queueUrl.slice(queue.queueUrl.lastIndexOf("/") + 1);
-  return { ...host(lambda, env, startQueueSource(queue, settings, lambda, publish)), queue: name };
-}
-
-/** Hosts a function whose events are the changes of a table. */
-export function hostOnStream(
-  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
-  log: ChangeLog,
-  settings: StreamSourceSettings,
-  publish: (event: StackEvent) => void,
-): HostedFunction {
-  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
-  return host(lambda, env, startStreamSource(log, settings, lambda, publish));
-}
-
-/** Hosts a function that a timer invokes. */
-export function hostOnSchedule(
-  { bundle, timeoutMs, env }: Pick<FunctionSpec, "bundle" | "timeoutMs" | "env">,
-  settings: ScheduleSettings,
-  publish: (event: StackEvent) => void,
-): HostedFunction {
-  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
-  return host(lambda, env, startSchedule(settings, lambda, publish));
+  return { ...hostOn(given, start, publish), queue: name };
 }
 
 /**
@@ -119,32 +114,10 @@ export async function hostBehindUrl(
         ),
     },
   );
-  const env = await envAt(front.url);
-  const lambda = startFunction({ bundle, timeoutMs, env }, publish);
-  made.resolve(lambda);
-  const source = { idle: async () => {}, stop: () => front.stop() };
-  return { ...host(lambda, env, source), url: front.url, faults: front.faults };
-}
-
-function host(
-  lambda: LambdaFunction,
-  env: Record<string, string>,
-  source: EventSource,
-): HostedFunction {
-  return {
-    name: lambda.name,
-    env,
-    invoke: (event, started) => lambda.invoke(event, started),
-    provision: () => lambda.provision(),
-    kill: (text, signal) => lambda.kill(text, signal),
-    configure: (changes) => lambda.configure(changes),
-    throttle: () => lambda.throttle(),
-    idle: () => source.idle(),
-    async stop(graceMs = 5_000) {
-      const timer = setTimeout(() => void lambda.stop(), graceMs);
-      await source.stop();
-      clearTimeout(timer);
-      await lambda.stop();
-    },
+  const start = (lambda: LambdaFunction): EventSource => {
+    made.resolve(lambda);
+    return { idle: async () => {}, stop: front.stop };
   };
+  const hosted = hostOn({ bundle, timeoutMs, env: await envAt(front.url) }, start, publish);
+  return { ...hosted, url: front.url, faults: front.faults };
 }

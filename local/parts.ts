@@ -37,7 +37,6 @@ const queueTrigger = (queue: string, settings: WorkerSettings) => ({
   visibilityTimeoutSeconds: settings.visibilityTimeoutSeconds,
   maxReceiveCount: settings.maxReceiveCount,
   batchSize: settings.batchSize,
-  batchWindowSeconds: settings.batchWindowSeconds,
   concurrency: settings.concurrency,
 });
 

@@ -8,7 +8,6 @@ export type WorkerSettings = {
   functionTimeoutMs: number;
   visibilityTimeoutSeconds: number;
   batchSize: number;
-  batchWindowSeconds: number;
   maxReceiveCount: number;
   /** Most invocations in flight. */
   concurrency: number;
@@ -26,7 +25,6 @@ export const LOCAL_WORKER: Readonly<WorkerSettings> = {
   functionTimeoutMs: 6_500,
   visibilityTimeoutSeconds: 39,
   batchSize: 5,
-  batchWindowSeconds: 0,
   maxReceiveCount: 5,
   concurrency: 2,
   env: {

@@ -2,9 +2,11 @@
 // the functions themselves with their triggers. On 127.0.0.1, and gone when its process is gone.
 import { existsSync } from "node:fs";
 
+import { startSchedule } from "./event-source/schedule.ts";
+import { startStreamSource } from "./event-source/stream-source.ts";
 import { createFeed } from "./feed.ts";
 import type { Feed } from "./feed.ts";
-import { hostBehindUrl, hostOnQueue, hostOnSchedule, hostOnStream } from "./hosted-function.ts";
+import { hostBehindUrl, hostOn, hostOnQueue } from "./hosted-function.ts";
 import type { FunctionSpec, HostedFunction } from "./hosted-function.ts";
 import { paymentWorker } from "./payment-worker.ts";
 import type { Queues, QueueServer } from "./queue/server.ts";
@@ -129,6 +131,9 @@ async function startOne(
     STRIPE_API_KEY: "sk_test_local",
     ...spec.env,
   };
+  const on = (start: Parameters<typeof hostOn>[1]): Running => ({
+    hosted: hostOn({ ...spec, env }, start, publish),
+  });
   switch (trigger.type) {
     case "queue": {
       const queues = await queue.createQueues({ name: trigger.queue, ...trigger });
@@ -136,11 +141,9 @@ async function startOne(
       return { hosted: hostOnQueue({ ...spec, env }, at, trigger, publish), queues };
     }
     case "stream":
-      return {
-        hosted: hostOnStream({ ...spec, env }, table.changes(tableName), trigger, publish),
-      };
+      return on((lambda) => startStreamSource(table.changes(tableName), trigger, lambda, publish));
     case "schedule":
-      return { hosted: hostOnSchedule({ ...spec, env }, trigger, publish) };
+      return on((lambda) => startSchedule(trigger, lambda, publish));
     case "url": {
       const envAt = async (url: string) => ({
         ...env,

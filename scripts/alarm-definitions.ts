@@ -58,7 +58,7 @@ export function alarmDefinitions(
       ...readTimings(settings.env),
       functionTimeoutMs,
       visibilityTimeoutMs,
-      batchWindowMs: 1_000 * settings.batchWindowSeconds,
+      batchWindowMs: 0,
       batchSize: settings.batchSize,
       eventSourceConcurrency: settings.concurrency,
       maxReceiveCount: settings.maxReceiveCount,

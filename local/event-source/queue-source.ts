@@ -6,14 +6,11 @@ import type { LambdaFunction } from "../function-host/function.ts";
 import { startBackoff } from "./backoff.ts";
 import { createDelivery } from "./delivery.ts";
 import type { SourceEvent } from "./events.ts";
-import { gatherBatch } from "./gather.ts";
 import { openQueue } from "./queue-client.ts";
 
 export type QueueSourceSettings = {
-  /** Most messages in an invocation; above 10 a window is needed, as in AWS. */
+  /** Most messages in an invocation, up to the 10 that one receive returns: no window gathers more. */
   batchSize: number;
-  /** How long a batch may gather, s; 0 sends what one receive returned. */
-  batchWindowSeconds: number;
   /** Most invocations in flight (`MaximumConcurrency`). */
   concurrency: number;
   /** The pause after failed invocations, ms: the first and the longest. */
@@ -29,12 +26,15 @@ export type EventSource = {
 };
 
 const RECEIVE_RETRY_MS = 500;
+// Real long polls wait up to 20 s. One second loses nothing here, and a server that does not notice
+// a poller's end holds its last poll, and what it would receive, no longer than that.
+const WAIT_SECONDS = 1;
 
 /**
  * Starts polling at once.
  *
  * @param queue `endpoint` is the base URL of the SQS server
- * @throws Error when the batch size needs a window
+ * @throws Error when the batch size would need a window
  */
 export function startQueueSource(
   queue: { queueUrl: string; queueArn: string; endpoint: string },
@@ -42,10 +42,10 @@ export function startQueueSource(
   lambda: LambdaFunction,
   publish: (event: SourceEvent) => void,
 ): EventSource {
-  const { batchSize, batchWindowSeconds, concurrency } = settings;
-  if (batchSize > 10 && batchWindowSeconds < 1) {
+  const { batchSize, concurrency } = settings;
+  if (batchSize > 10) {
     throw new Error(
-      `batchSize ${batchSize} needs a batchWindowSeconds of at least 1: one receive returns at most 10 messages.`,
+      `batchSize ${batchSize} needs a window: one receive returns at most 10 messages.`,
     );
   }
   const client = openQueue(queue.endpoint, queue.queueUrl);
@@ -74,7 +74,7 @@ export function startQueueSource(
     if (backoff.remainingMs() > 0) return rest(backoff.remainingMs());
     let batch: Message[];
     try {
-      batch = await gatherBatch(client, batchSize, batchWindowSeconds, stopping.signal);
+      batch = await client.receive(batchSize, WAIT_SECONDS, stopping.signal);
     } catch (error) {
       if (stopping.signal.aborted) return undefined;
       publish({ type: "not received", function: lambda.name, message: String(error) });

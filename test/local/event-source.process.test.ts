@@ -34,7 +34,6 @@ async function prepare(
         { queueUrl, queueArn, endpoint: endpoint ?? queue.url },
         {
           batchSize: 10,
-          batchWindowSeconds: 0,
           concurrency: 2,
           backoffMs: { base: 20, max: 100 },
           ...settings,
@@ -198,22 +197,6 @@ test("a batch is no larger than the batch size", async () => {
   await until(() => of("deleted").flatMap((event) => event.messageIds).length === 9);
 
   expect(of("invoked").map((event) => event.messages.length)).toEqual([4, 4, 1]);
-});
-
-test("within the window a batch grows past what one receive returns, up to its size", async () => {
-  const { send, start, of } = await prepare({ batchSize: 12, batchWindowSeconds: 1 });
-  for (let sent = 0; sent < 13; sent++) await send({ do: "respond" });
-
-  start();
-  await until(() => of("deleted").flatMap((event) => event.messageIds).length === 13);
-
-  expect(of("invoked").map((event) => event.messages.length)).toEqual([12, 1]);
-});
-
-test("a batch size above ten without a window is an error, as in Lambda", async () => {
-  const { start } = await prepare({ batchSize: 11, batchWindowSeconds: 0 });
-
-  expect(start).toThrow("batchSize 11 needs a batchWindowSeconds of at least 1");
 });
 
 test("kill with a message id kills the execution environment that handles it and no other", async () => {

@@ -131,7 +131,6 @@ test("the local timings keep every rule that a deployment has to keep", () => {
       ...(Object.fromEntries(worker) as object),
       functionTimeoutMs: LOCAL_WORKER.functionTimeoutMs,
       visibilityTimeoutMs: LOCAL_WORKER.visibilityTimeoutSeconds * 1_000,
-      batchWindowMs: LOCAL_WORKER.batchWindowSeconds * 1_000,
       batchSize: LOCAL_WORKER.batchSize,
       eventSourceConcurrency: LOCAL_WORKER.concurrency,
       maxReceiveCount: LOCAL_WORKER.maxReceiveCount,
