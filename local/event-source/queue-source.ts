@@ -20,9 +20,9 @@ export type QueueSourceSettings = {
 /** What hands events to a function by itself. */
 export type EventSource = {
   /** Resolves once no invocation and no delete is in flight. */
-  idle(): Promise<void>;
+  idle: () => Promise<void>;
   /** Takes no more events; resolves when the invocations in flight have ended. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 };
 
 const RECEIVE_RETRY_MS = 500;

@@ -39,6 +39,13 @@ const second = (messageId: string) => ({
 const recordsOf = ({ client, tableName }: TableSubject) =>
   recordsTable(client as DynamoDBDocumentClient, tableName);
 
+async function claimed(table: TableSubject, id: string, changes?: Partial<IdempotencyRecord>) {
+  const records = recordsOf(table);
+  const claim = record(id, changes);
+  await records.claim(claim, TIMEOUT_MS);
+  return { records, claim };
+}
+
 async function stored({ client, tableName }: TableSubject, messageId: string): Promise<unknown> {
   const command = new GetCommand({
     TableName: tableName,
@@ -71,9 +78,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "a takeover changes owner, lease and attempt, and keeps when the first claim was"(table) {
-    const records = recordsOf(table);
-    const seen = record("takeover-1");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "takeover-1");
 
     const standing = await records.takeOver(seen, second("takeover-1"), TIMEOUT_MS);
 
@@ -88,9 +93,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "a takeover of what another has taken over answers with the other's record"(table) {
-    const records = recordsOf(table);
-    const seen = record("takeover-2");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "takeover-2");
     await records.takeOver(seen, second("takeover-2"), TIMEOUT_MS);
 
     const third = { ...second("takeover-2"), owner: "third" };
@@ -103,9 +106,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "a takeover of what was completed meanwhile answers with its outcome"(table) {
-    const records = recordsOf(table);
-    const seen = record("takeover-3");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "takeover-3");
     await records.complete(seen, COMPLETION, TIMEOUT_MS);
 
     expect(await records.takeOver(seen, second("takeover-3"), TIMEOUT_MS)).toMatchObject({
@@ -118,9 +119,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   async "a takeover of a record that the TTL deleted meanwhile fails, and makes no new record"(
     table,
   ) {
-    const records = recordsOf(table);
-    const seen = record("takeover-4");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "takeover-4");
     await table.client.send(
       new DeleteCommand({ TableName: table.tableName, Key: { messageId: "takeover-4" } }),
     );
@@ -133,9 +132,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "of many takeovers at once exactly one is written"(table) {
-    const records = recordsOf(table);
-    const seen = record("takeover-5");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "takeover-5");
     const rivals = Array.from({ length: 10 }, (_, i) => ({
       ...second("takeover-5"),
       owner: `rival-${i}`,
@@ -149,9 +146,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "completing records the outcome, may be repeated, and clears the last error"(table) {
-    const records = recordsOf(table);
-    const claim = record("complete-1", { lastError: UNAVAILABLE });
-    await records.claim(claim, TIMEOUT_MS);
+    const { records, claim } = await claimed(table, "complete-1", { lastError: UNAVAILABLE });
 
     expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
     expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
@@ -159,9 +154,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "a worker that lost its lease cannot complete"(table) {
-    const records = recordsOf(table);
-    const seen = record("complete-2");
-    await records.claim(seen, TIMEOUT_MS);
+    const { records, claim: seen } = await claimed(table, "complete-2");
     await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
 
     expect(await records.complete(seen, COMPLETION, TIMEOUT_MS)).toBe(false);
@@ -171,9 +164,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   async "a late copy of a completion is done already, and does not undo what moved on since"(
     table,
   ) {
-    const records = recordsOf(table);
-    const claim = record("complete-4");
-    await records.claim(claim, TIMEOUT_MS);
+    const { records, claim } = await claimed(table, "complete-4");
     const processing = { outcome: { result: "processing", paymentIntentId: "pi_1" } as const };
     await records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
     const moved = record("complete-4", { ...COMPLETED, revision: 2 });
@@ -218,9 +209,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   },
 
   async "releasing sets the lease to expired, keeps the first claim and says why"(table) {
-    const records = recordsOf(table);
-    const claim = record("release-1");
-    await records.claim(claim, TIMEOUT_MS);
+    const { records, claim } = await claimed(table, "release-1");
 
     await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
 
@@ -232,12 +221,9 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
   async "releasing touches neither another owner's claim nor an outcome nor what is not there"(
     table,
   ) {
-    const records = recordsOf(table);
-    const lost = record("release-2");
-    await records.claim(lost, TIMEOUT_MS);
+    const { records, claim: lost } = await claimed(table, "release-2");
     await records.takeOver(lost, second("release-2"), TIMEOUT_MS);
-    const done = record("release-3");
-    await records.claim(done, TIMEOUT_MS);
+    const { claim: done } = await claimed(table, "release-3");
     await records.complete(done, COMPLETION, TIMEOUT_MS);
 
     for (const claim of [lost, done, record("release-4")]) {

@@ -75,12 +75,6 @@ async function item({ client, tableName }: TableSubject, messageId: string): Pro
 }
 
 export const tableScenarios: readonly Scenario<TableSubject>[] = [
-  ...documentedBy<TableSubject>(CONDITIONS, {
-    async "a conditional put writes an item that is not there"(table) {
-      expect(await outcome(table, put({ messageId: "put-1", owner: "a" }))).toBe("written");
-      expect(await item(table, "put-1")).toEqual({ messageId: "put-1", owner: "a" });
-    },
-  }),
   ...documentedBy<TableSubject>(PUT_ITEM, {
     async "a conditional put on an item that is there answers with the whole of it and leaves it"(
       table,
@@ -122,21 +116,6 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
     },
   }),
   ...documentedBy<TableSubject>(UPDATE_ITEM, {
-    async "a conditional update changes what it names and keeps the rest"(table) {
-      const claimed = { messageId: "update-1", owner: "a", lease: 1_000, note: "x", first: 7 };
-      await outcome(table, put(claimed));
-
-      const end = await outcome(table, takeOver("update-1", { owner: "a", lease: 1_000 }, "b"));
-
-      expect(end).toBe("written");
-      expect(await item(table, "update-1")).toEqual({
-        messageId: "update-1",
-        owner: "b",
-        lease: 2_000,
-        first: 7,
-      });
-    },
-
     async "a conditional update that meets another item answers with it and changes nothing"(
       table,
     ) {
@@ -158,19 +137,6 @@ export const tableScenarios: readonly Scenario<TableSubject>[] = [
 
       expect(end).toBe("refused");
       expect(await item(table, "update-3")).toBeUndefined();
-    },
-
-    async "of many conditional updates at once exactly one is written"(table) {
-      await outcome(table, put({ messageId: "update-4", owner: "a", lease: 1_000 }));
-      const owners = Array.from({ length: 20 }, (_, i) => `owner-${i}`);
-
-      const ends = await Promise.all(
-        owners.map((owner) =>
-          outcome(table, takeOver("update-4", { owner: "a", lease: 1_000 }, owner)),
-        ),
-      );
-
-      expect(ends.filter((end) => end === "written")).toHaveLength(1);
     },
   }),
   ...documentedBy<TableSubject>(TYPES, {
