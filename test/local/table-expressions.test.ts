@@ -89,20 +89,11 @@ test.each([
 });
 
 test.each([
-  [
-    "SET lease = absent",
-    "The provided expression refers to an attribute that does not exist in the item",
-  ],
+  ["SET lease = absent", "refers to an attribute that does not exist in the item"],
   ["ADD #owner :n", "An operand in the update expression has an incorrect data type"],
   ["SET lease = #owner + :n", "An operand in the update expression has an incorrect data type"],
-  [
-    "SET absent.deep = :a",
-    "The document path provided in the update expression is invalid for update",
-  ],
-  [
-    "SET #owner.deep = :a",
-    "The document path provided in the update expression is invalid for update",
-  ],
+  ["SET absent.deep = :a", "The document path provided in the update expression is invalid"],
+  ["SET #owner.deep = :a", "The document path provided in the update expression is invalid"],
 ])("the update %s of an item that does not allow it is invalid", (expression, message) => {
   expect(() => updateOf(expression).apply(item, given)).toThrow(message);
 });
@@ -126,32 +117,17 @@ test.each([
   ["#owner ? :a", `${SYNTAX}"?", near: "#owner ? :a"`],
   ["status = :a", "Attribute name is a reserved keyword; reserved keyword: status"],
   ["outcome.Name = :a", "Attribute name is a reserved keyword; reserved keyword: Name"],
-  [
-    "#no = :a",
-    "An expression attribute name used in the document path is not defined; attribute name: #no",
-  ],
-  [
-    "#owner = :no",
-    "An expression attribute value used in expression is not defined; attribute value: :no",
-  ],
+  ["#no = :a", "name used in the document path is not defined; attribute name: #no"],
+  ["#owner = :no", "value used in expression is not defined; attribute value: :no"],
   ["contains(#owner, :a)", "The local table does not know the function contains."],
-  [
-    "attribute_exists(:a)",
-    "Operator or function requires a document path; operator or function: attribute_exists",
-  ],
-  [
-    "begins_with(#owner, :n)",
-    "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N",
-  ],
+  ["attribute_exists(:a)", "requires a document path; operator or function: attribute_exists"],
+  ["begins_with(#owner, :n)", "operator or function: begins_with, operand type: N"],
   [
     "lease < :list",
     "Incorrect operand type for operator or function; operator: <, operand type: L",
   ],
   ["((#owner = :a))", "The expression has redundant parentheses;"],
-  [
-    "#owner = #owner",
-    "The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [owner]",
-  ],
+  ["#owner = #owner", "operator or function; operator: =, first operand: [owner]"],
 ])("the condition %s is invalid", (ConditionExpression, message) => {
   expect(() => writeOf("Put", { ...given, ConditionExpression }, "messageId")).toThrow(message);
 });
@@ -159,19 +135,10 @@ test.each([
 test.each([
   ["lease = :n", 'Invalid UpdateExpression: Syntax error; token: "lease", near: "lease ="'],
   ["SET lease :n", 'Syntax error; token: ":n", near: "lease :n"'],
-  [
-    "SET lease = :n SET #owner = :a",
-    'The "SET" section can only be used once in an update expression;',
-  ],
-  [
-    "SET #owner = :a REMOVE #owner",
-    "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [owner], path two: [owner]",
-  ],
+  ["SET lease = :n SET lease = :a", 'The "SET" section can only be used once'],
+  ["SET #owner = :a REMOVE #owner", "path one: [owner], path two: [owner]"],
   ["SET outcome.#r = :a REMOVE outcome", "path one: [outcome, result], path two: [outcome]"],
-  [
-    "SET messageId = :a",
-    "One or more parameter values were invalid: Cannot update attribute messageId. This attribute is part of the key",
-  ],
+  ["SET messageId = :a", "attribute messageId. This attribute is part of the key"],
 ])("the update %s is invalid", (UpdateExpression, message) => {
   expect(() => writeOf("Update", { ...given, UpdateExpression }, "messageId")).toThrow(message);
 });

@@ -39,17 +39,9 @@ test("an item of every type is read as it was written", async () => {
 
 const VALIDATION = [
   ["an item without its key", put({ owner: "a" }), "Missing the key messageId in the item"],
-  [
-    "a key of another type",
-    put({ messageId: 1 }),
-    "Type mismatch for key messageId expected: S actual: N",
-  ],
+  ["a key of another type", put({ messageId: 1 }), "key messageId expected: S actual: N"],
   ["an empty key", put({ messageId: "" }), "cannot contain an empty string value. Key: messageId"],
-  [
-    "a key of 2,049 bytes",
-    put({ messageId: "x".repeat(2049) }),
-    "Size of hashkey has exceeded the maximum size limit of 2048 bytes",
-  ],
+  ["a key of 2,049 bytes", put({ messageId: "x".repeat(2049) }), "size limit of 2048 bytes"],
   [
     "a key with another attribute",
     new GetCommand({ TableName, Key: { ...Key, owner: "a" } }),
@@ -58,7 +50,7 @@ const VALIDATION = [
   [
     "an item above 400 KB",
     put({ ...Key, text: "x".repeat(409_600 - 13) }),
-    "Item size has exceeded the maximum allowed size",
+    "Item size has exceeded",
   ],
   [
     "an update that makes an item above 400 KB",
