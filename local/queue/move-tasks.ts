@@ -11,7 +11,7 @@ import { moveMessages } from "./move-messages.ts";
 import type { Move } from "./move-messages.ts";
 import { refusal } from "./refusal.ts";
 
-type Task = Move & { id: string; startedMs: number };
+type Task = Move & { handle: string; startedMs: number };
 
 type Input = Record<string, unknown>;
 
@@ -49,7 +49,7 @@ export function createMoveTasks(fauxqs: Fauxqs, origins: Map<string, string>): M
     }
 
     const task: Task = {
-      id: randomUUID(),
+      handle: randomUUID(),
       status: "RUNNING",
       source,
       destinationArn: DestinationArn as string | undefined,
@@ -65,26 +65,18 @@ export function createMoveTasks(fauxqs: Fauxqs, origins: Map<string, string>): M
     const done = moveMessages(fauxqs, origins, task);
     running.add(done);
     void done.finally(() => running.delete(done));
-    return okReply({ TaskHandle: handleOf(task) });
+    return okReply({ TaskHandle: task.handle });
   }
 
   async function list(input: Input): Promise<Reply> {
     const { SourceArn, MaxResults = 1 } = input;
     if (!(await fauxqs.queues()).some(({ arn }) => arn === SourceArn)) return notFound("SourceArn");
-    if (!(Number(MaxResults) >= 1 && Number(MaxResults) <= 10)) {
-      return invalid("MaxResults must be between 1 and 10.");
-    }
     const found = tasks.filter((task) => task.source.arn === SourceArn);
     return okReply({ Results: found.slice(0, Number(MaxResults)).map(resultOf) });
   }
 
   async function cancel(input: Input): Promise<Reply> {
-    const named = readHandle(input["TaskHandle"]);
-    if (!named) return invalid("Value for parameter TaskHandle is invalid.");
-    if (!(await fauxqs.queues()).some(({ arn }) => arn === named.sourceArn)) {
-      return notFound("SourceArn");
-    }
-    const task = tasks.find(({ id }) => id === named.taskId);
+    const task = tasks.find(({ handle }) => handle === input["TaskHandle"]);
     if (!task) return refusal("ResourceNotFoundException", "Task does not exist.", 404);
     if (task.status !== "RUNNING") {
       return refusal("UnsupportedOperation", "Only a task that is RUNNING can be cancelled.");
@@ -118,7 +110,7 @@ function deadLetterArn({ attributes }: StoredQueue): string | undefined {
 /** As AWS: the handle only while the task runs, and a destination only when one was asked for. */
 function resultOf(task: Task): object {
   return {
-    ...(task.status === "RUNNING" && { TaskHandle: handleOf(task) }),
+    ...(task.status === "RUNNING" && { TaskHandle: task.handle }),
     Status: task.status,
     SourceArn: task.source.arn,
     DestinationArn: task.destinationArn,
@@ -128,19 +120,6 @@ function resultOf(task: Task): object {
     FailureReason: task.failure,
     StartedTimestamp: task.startedMs,
   };
-}
-
-function handleOf({ id, source }: Task): string {
-  return Buffer.from(JSON.stringify({ taskId: id, sourceArn: source.arn })).toString("base64");
-}
-
-function readHandle(handle: unknown): { taskId: unknown; sourceArn: unknown } | undefined {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(String(handle), "base64").toString());
-    return read as { taskId: unknown; sourceArn: unknown };
-  } catch {
-    return undefined;
-  }
 }
 
 function notFound(parameter: string): Reply {

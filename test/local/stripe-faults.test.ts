@@ -48,18 +48,6 @@ test("a request that is applied late charges although its client has gone", asyn
   await expect.poll(() => server.ledger.charges()).toHaveLength(1);
 });
 
-test("a request that waits to be applied holds its key", async () => {
-  const { server, stripe } = await startedStripe();
-  const fault = server.faults.add({}, { kind: "delayBefore", ms: 1_000 });
-  const first = stripe.paymentIntents.create(M1, KEY);
-  await expect.poll(fault.happened).toBe(1);
-
-  const second = await failureOf(stripe.paymentIntents.create(M1, KEY));
-
-  expect(second.code).toBe("idempotency_key_in_use");
-  expect(await first).toMatchObject({ status: "succeeded" });
-});
-
 test("a request that is late on the network can be overtaken, and then replays", async () => {
   const { server, stripe } = await startedStripe();
   const fault = server.faults.add({}, { kind: "delayArrival", ms: 1_000 });
@@ -72,17 +60,6 @@ test("a request that is late on the network can be overtaken, and then replays",
   const late = await slow;
   expect(late.id).toBe(fast.id);
   expect(late.lastResponse.headers["idempotent-replayed"]).toBe("true");
-});
-
-test("a slow body keeps the connection busy for longer than the client's idle timeout", async () => {
-  const { server } = await startedStripe();
-  const fault = server.faults.add({}, { kind: "slowBody", ms: 1_500 });
-  const idleTimeout = clientOf(server, "sk_test_local", { timeout: 1_000 });
-
-  const intent = await idleTimeout.paymentIntents.create(M1, KEY);
-
-  expect(intent).toMatchObject({ status: "succeeded", metadata: { message_id: "m-1" } });
-  expect(fault.happened()).toBe(1);
 });
 
 test("a stored 500 is replayed for ever, and no payment was made", async () => {
@@ -125,44 +102,30 @@ test("a stored 500 does not happen to a request that is only replayed", async ()
 });
 
 test.for([
-  ["rate_limit", 429, "StripeRateLimitError", "rate_limit", undefined],
-  ["lock_timeout", 429, "StripeRateLimitError", "lock_timeout", "true"],
-  ["conflict", 409, "StripeAPIError", "lock_timeout", "true"],
-  ["idempotency_key_in_use", 409, "StripeAPIError", "idempotency_key_in_use", "true"],
-  ["unauthorized", 401, "StripeAuthenticationError", undefined, undefined],
-  ["forbidden", 403, "StripePermissionError", undefined, undefined],
-  ["server_error", 500, "StripeAPIError", undefined, undefined],
-  ["unavailable", 503, "StripeAPIError", undefined, undefined],
+  ["rate_limit", 429, "StripeRateLimitError", "rate_limit", undefined, 1],
+  ["lock_timeout", 429, "StripeRateLimitError", "lock_timeout", "true", 2],
+  ["conflict", 409, "StripeAPIError", "lock_timeout", "true", 2],
+  ["idempotency_key_in_use", 409, "StripeAPIError", "idempotency_key_in_use", "true", 2],
+  ["unauthorized", 401, "StripeAuthenticationError", undefined, undefined, 1],
+  ["forbidden", 403, "StripePermissionError", undefined, undefined, 1],
+  ["server_error", 500, "StripeAPIError", undefined, undefined, 2],
+  ["unavailable", 503, "StripeAPIError", undefined, undefined, 2],
 ] as const)(
-  "%s is a %d that stripe-node throws as %s",
-  async ([error, status, type, code, shouldRetry]) => {
-    const { server, stripe } = await startedStripe();
-    const fault = server.faults.add({}, { kind: "refuse", error });
+  "%s is a %d that stripe-node throws as %s, and asks again after or does not",
+  async ([error, status, type, code, shouldRetry, requests]) => {
+    const { server } = await startedStripe();
+    server.faults.add({ times: 2 }, { kind: "refuse", error });
+    const retrying = clientOf(server, "sk_test_local", { maxNetworkRetries: 1 });
 
-    const thrown = await failureOf(stripe.paymentIntents.create(M1, KEY));
+    const thrown = await failureOf(retrying.paymentIntents.create(M1, KEY));
 
     expect(thrown).toMatchObject({ type, statusCode: status });
     expect(thrown.code).toBe(code);
     expect(thrown.headers?.["stripe-should-retry"]).toBe(shouldRetry);
-    expect(fault.happened()).toBe(1);
+    expect(server.ledger.requests()).toHaveLength(requests);
     expect(server.paymentIntents()).toEqual([]);
   },
 );
-
-test.for([
-  ["lock_timeout", 2],
-  ["conflict", 2],
-  ["server_error", 2],
-  ["rate_limit", 1],
-] as const)("after %s, stripe-node with one retry sends %d requests", async ([error, requests]) => {
-  const { server } = await startedStripe();
-  server.faults.add({ times: 2 }, { kind: "refuse", error });
-  const retrying = clientOf(server, "sk_test_local", { maxNetworkRetries: 1 });
-
-  await failureOf(retrying.paymentIntents.create(M1, KEY));
-
-  expect(server.ledger.requests()).toHaveLength(requests);
-});
 
 test("stripe-node does not repeat a stored 500: Stripe tells it not to", async () => {
   const { server } = await startedStripe();

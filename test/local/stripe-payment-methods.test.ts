@@ -46,12 +46,19 @@ test.for([
     "card_velocity_exceeded",
     "Your card was declined for making repeated attempts too frequently or exceeding its amount limit.",
   ],
-  ["pm_card_chargeDeclinedExpiredCard", "expired_card", undefined, "Your card has expired."],
+  [
+    "pm_card_chargeDeclinedExpiredCard",
+    "expired_card",
+    undefined,
+    "Your card has expired.",
+    "exp_month",
+  ],
   [
     "pm_card_chargeDeclinedIncorrectCvc",
     "incorrect_cvc",
     undefined,
     "Your card's security code is incorrect.",
+    "cvc",
   ],
   [
     "pm_card_chargeDeclinedProcessingError",
@@ -65,39 +72,33 @@ test.for([
     "authentication_required",
     "Your card was declined. This transaction requires authentication.",
   ],
-] as const)("%s is declined with %s and %s", async ([method, code, declineCode, message]) => {
-  const { server, stripe } = await startedStripe();
-  const error = await failureOf(stripe.paymentIntents.create(payment({ payment_method: method })));
+] as [string, string, string | undefined, string, param?: string][])(
+  "%s is declined with %s and %s",
+  async ([method, code, declineCode, message, param]) => {
+    const { server, stripe } = await startedStripe();
+    const error = await failureOf(
+      stripe.paymentIntents.create(payment({ payment_method: method })),
+    );
 
-  const [intent] = server.paymentIntents();
-  expect(error).toMatchObject({
-    type: "StripeCardError",
-    rawType: "card_error",
-    statusCode: 402,
-    code,
-    message,
-    payment_intent: { id: intent?.id, status: "requires_payment_method" },
-    payment_method: { object: "payment_method", type: "card", livemode: false },
-  });
-  expect((error.raw as { decline_code?: string }).decline_code).toBe(declineCode);
-  expect(error.raw).not.toHaveProperty("decline_code", null);
-  expect(Object.hasOwn(error.raw as object, "decline_code")).toBe(declineCode !== undefined);
-  expect(error.charge).toBe(intent?.latest_charge);
-  expect(error.request_log_url).toContain(error.requestId);
-  expect(server.ledger.charges()).toEqual([]);
-});
-
-test.for([
-  ["pm_card_chargeDeclinedExpiredCard", "exp_month"],
-  ["pm_card_chargeDeclinedIncorrectCvc", "cvc"],
-  ["pm_card_chargeDeclined", undefined],
-] as const)("the decline of %s names the parameter %s", async ([payment_method, param]) => {
-  const { stripe } = await startedStripe();
-
-  const error = await failureOf(stripe.paymentIntents.create(payment({ payment_method })));
-
-  expect(error.param).toBe(param);
-});
+    const [intent] = server.paymentIntents();
+    expect(error).toMatchObject({
+      type: "StripeCardError",
+      rawType: "card_error",
+      statusCode: 402,
+      code,
+      message,
+      payment_intent: { id: intent?.id, status: "requires_payment_method" },
+      payment_method: { object: "payment_method", type: "card", livemode: false },
+    });
+    expect((error.raw as { decline_code?: string }).decline_code).toBe(declineCode);
+    expect(error.raw).not.toHaveProperty("decline_code", null);
+    expect(Object.hasOwn(error.raw as object, "decline_code")).toBe(declineCode !== undefined);
+    expect(error.charge).toBe(intent?.latest_charge);
+    expect(error.request_log_url).toContain(error.requestId);
+    expect(error.param).toBe(param);
+    expect(server.ledger.charges()).toEqual([]);
+  },
+);
 
 test("a declined PaymentIntent exists afterwards with the reason on it", async () => {
   const { stripe } = await startedStripe();
@@ -119,30 +120,26 @@ test("a declined PaymentIntent exists afterwards with the reason on it", async (
   });
 });
 
-test("a bank debit stays processing, and counts as a charge", async () => {
-  const { server, stripe } = await startedStripe();
-  const intent = await stripe.paymentIntents.create(
-    payment({ currency: "usd", payment_method: "pm_usBankAccount_success" }),
-  );
+test.for([
+  ["pm_usBankAccount_success", "processing", null, [{ status: "processing" }]],
+  [
+    "pm_usBankAccount_failMicrodeposits",
+    "requires_action",
+    { type: "verify_with_microdeposits" },
+    [],
+  ],
+] as const)(
+  "a payment by %s is %s, and a debit that is on its way counts as a charge",
+  async ([payment_method, status, next_action, charges]) => {
+    const { server, stripe } = await startedStripe();
+    const over = { currency: "usd", payment_method };
 
-  expect(intent).toMatchObject({ status: "processing", amount_received: 0 });
-  expect(server.ledger.charges()).toMatchObject([
-    { paymentIntent: intent.id, status: "processing" },
-  ]);
-});
+    const intent = await stripe.paymentIntents.create(payment(over));
 
-test("a bank account that must be verified requires action off session too", async () => {
-  const { server, stripe } = await startedStripe();
-  const intent = await stripe.paymentIntents.create(
-    payment({ currency: "usd", payment_method: "pm_usBankAccount_failMicrodeposits" }),
-  );
-
-  expect(intent).toMatchObject({
-    status: "requires_action",
-    next_action: { type: "verify_with_microdeposits" },
-  });
-  expect(server.ledger.charges()).toEqual([]);
-});
+    expect(intent).toMatchObject({ status, next_action, amount_received: 0 });
+    expect(server.ledger.charges()).toMatchObject(charges);
+  },
+);
 
 test("a card that needs authentication requires action while the customer is there", async () => {
   const { stripe } = await startedStripe();
