@@ -1,7 +1,7 @@
 // Runs a list of scenarios against one implementation. What the implementation is known to do
 // otherwise is written down with it, and is expected to fail: a difference that has gone is an error.
 
-import { test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 
 export type Scenario<Subject> = {
   /** What is true of AWS or Stripe. */
@@ -43,4 +43,19 @@ export function conform<Subject>(
     else start.fails(`DIFFERS: ${name} (${instead})`, against);
     // oxlint-enable vitest/expect-expect, vitest/valid-title
   }
+}
+
+/** Has the server for the tests of this file, or of the `describe` that asks. */
+export function during<Server extends { stop: () => Promise<unknown> }>(
+  start: () => Promise<Server>,
+): () => Server {
+  let server: Server | undefined;
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(() => server?.stop());
+  return () => {
+    if (!server) throw new Error("The server has not started.");
+    return server;
+  };
 }

@@ -28,7 +28,7 @@ async function prepare(
   return {
     queue,
     events,
-    start() {
+    start: () => {
       const hosted = hostOnQueue(
         { bundle: BUNDLE, env: {}, timeoutMs: 10_000 },
         { queueUrl, queueArn, endpoint: endpoint ?? queue.url },
@@ -43,10 +43,10 @@ async function prepare(
       onTestFinished(() => hosted.stop(0));
       return hosted;
     },
-    async send(
+    send: async (
       script: object,
       MessageAttributes?: SendMessageCommand["input"]["MessageAttributes"],
-    ): Promise<string> {
+    ): Promise<string> => {
       const MessageBody = JSON.stringify(script);
       const sent = await client.send(
         new SendMessageCommand({ QueueUrl: queueUrl, MessageBody, MessageAttributes }),

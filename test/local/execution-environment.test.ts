@@ -7,6 +7,8 @@ import { invokeOnce } from "../../local/function-host/invoke-once.ts";
 
 const SCRIPTED = fixture("scripted-handler.cjs");
 
+const CRASH = { ok: false, reason: "crash", errorType: "Runtime.ExitError" };
+
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
@@ -62,10 +64,6 @@ test("the context carries what Lambda's does, and the time that remains", async 
   expect(seen.remaining).toBeLessThanOrEqual(7_000);
 });
 
-test("a handler that answers nothing answers null", async () => {
-  expect(await run({ do: "respond" })).toMatchObject({ ok: true, payload: "null" });
-});
-
 test("a thrown error is a failed invocation with its type and message, logged as JSON", async () => {
   const lines: LogLine[] = [];
 
@@ -84,72 +82,59 @@ test("a thrown error is a failed invocation with its type and message, logged as
   });
 });
 
-test("a response that is no JSON value is a failed invocation", async () => {
-  expect(await run({ do: "circular" })).toMatchObject({ ok: false, reason: "error" });
-});
-
-test("a handler that is not done at the deadline is killed and timed out", async () => {
-  expect(await run({ do: "hang" }, 300)).toMatchObject({
-    ok: false,
-    reason: "timeout",
-    errorType: "Sandbox.Timedout",
-    errorMessage: expect.stringMatching(
-      /^RequestId: [0-9a-f-]{36} Error: Task timed out after 0\.30 seconds$/,
-    ) as string,
-  });
+test.each<[string, object, object, timeoutMs?: number]>([
+  ["answers nothing answers null", { do: "respond" }, { ok: true, payload: "null" }],
+  ["answers what is no JSON fails", { do: "circular" }, { ok: false, reason: "error" }],
+  [
+    "is not done at the deadline is killed",
+    { do: "hang" },
+    {
+      reason: "timeout",
+      errorType: "Sandbox.Timedout",
+      errorMessage: expect.stringMatching(
+        /^RequestId: [0-9a-f-]{36} Error: Task timed out after 0\.30 seconds$/,
+      ) as string,
+    },
+    300,
+  ],
+  [
+    "exits with status 0 crashes",
+    { do: "exit", code: 0 },
+    { ...CRASH, errorMessage: "Runtime exited without providing a reason" },
+  ],
+  [
+    "exits with status 3 crashes",
+    { do: "exit", code: 3 },
+    { ...CRASH, errorMessage: "Runtime exited with error: exit status 3" },
+  ],
+  [
+    "leaves a rejection unhandled crashes",
+    { do: "reject" },
+    {
+      reason: "crash",
+      errorType: "Runtime.UnhandledPromiseRejection",
+      errorMessage: "nobody awaited this",
+    },
+  ],
+  [
+    "can never settle crashes instead of using up the timeout",
+    { do: "never" },
+    { reason: "crash", errorType: "Runtime.NodeJsExit" },
+  ],
+])("a handler that %s", async (_, script, result, timeoutMs) => {
+  expect(await run(script, timeoutMs)).toMatchObject(result);
 });
 
 test.each([
-  [0, "Runtime exited without providing a reason"],
-  [3, "Runtime exited with error: exit status 3"],
-])("a process that exits with status %i crashes the invocation", async (code, errorMessage) => {
-  expect(await run({ do: "exit", code })).toMatchObject({
+  ["broken-init.cjs", "RangeError", "STRIPE_TIMEOUT_SECONDS must be a number"],
+  ["no-such-bundle.cjs", "Error", "no-such-bundle.cjs"],
+])("the bundle %s, which does not load, is a failed invocation", async (name, errorType, why) => {
+  const given = { bundle: fixture(name), timeoutMs: 1_000, env: {} };
+
+  expect(await invokeOnce(given, {})).toMatchObject({
     ok: false,
-    reason: "crash",
-    errorType: "Runtime.ExitError",
-    errorMessage,
-  });
-});
-
-test("an unhandled rejection ends the execution environment", async () => {
-  expect(await run({ do: "reject" })).toMatchObject({
-    ok: false,
-    reason: "crash",
-    errorType: "Runtime.UnhandledPromiseRejection",
-    errorMessage: "nobody awaited this",
-  });
-});
-
-test("a promise that can never settle ends the execution environment instead of using up the timeout", async () => {
-  expect(await run({ do: "never" })).toMatchObject({
-    ok: false,
-    reason: "crash",
-    errorType: "Runtime.NodeJsExit",
-  });
-});
-
-test("a bundle that fails to load is a failed invocation with the bundle's own reason", async () => {
-  const result = await invokeOnce(
-    { bundle: fixture("broken-init.cjs"), timeoutMs: 1_000, env: {} },
-    {},
-  );
-
-  expect(result).toMatchObject({
-    ok: false,
-    errorType: "RangeError",
-    errorMessage: "STRIPE_TIMEOUT_SECONDS must be a number",
-  });
-});
-
-test("a bundle that does not exist is a failed invocation", async () => {
-  const result = await invokeOnce(
-    { bundle: fixture("no-such-bundle.cjs"), timeoutMs: 1_000, env: {} },
-    {},
-  );
-
-  expect(result).toMatchObject({
-    ok: false,
-    errorMessage: expect.stringContaining("no-such-bundle.cjs") as string,
+    errorType,
+    errorMessage: expect.stringContaining(why) as string,
   });
 });
 

@@ -1,8 +1,6 @@
 // The whole system in processes of its own: what happens in one function reaches the next.
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 import {
@@ -16,12 +14,9 @@ import {
 import { paymentWorker } from "../../local/payment-worker.ts";
 import { ORDERS_TABLE, OUTCOME_BUS } from "../../local/servers.ts";
 import { startStack } from "../../local/stack.ts";
+import { queueClient } from "./aws-fixture.ts";
 
 const PATIENCE_MS = 60_000;
-const ANYBODY = {
-  region: "us-east-1",
-  credentials: { accessKeyId: "local", secretAccessKey: "local" },
-};
 
 async function prepare({ base64 = false }: { base64?: boolean } = {}) {
   const stack = await startStack({
@@ -35,14 +30,7 @@ async function prepare({ base64 = false }: { base64?: boolean } = {}) {
     ],
   });
   onTestFinished(() => stack.stop());
-  const sqs = new SQSClient({ endpoint: stack.queue.url, ...ANYBODY });
-  const dynamoDb = new DynamoDBClient({ endpoint: stack.table.url, ...ANYBODY });
-  const documents = DynamoDBDocumentClient.from(dynamoDb);
-  onTestFinished(() => {
-    sqs.destroy();
-    dynamoDb.destroy();
-  });
-  const put = (Item: object) => documents.send(new PutCommand({ TableName: ORDERS_TABLE, Item }));
+  const sqs = queueClient(stack.queue.url);
   stack.bus.bus.addQueue(
     "orders",
     OUTCOME_BUS,
@@ -60,9 +48,9 @@ async function prepare({ base64 = false }: { base64?: boolean } = {}) {
           MessageBody: JSON.stringify({ createdAt: new Date().toISOString(), ...message }),
         }),
       ),
-    order: async (messageId: string, quantity = 1) => {
-      await put({ pk: "sku#tea", sku: "tea", onHand: 5 });
-      await put({
+    order: (messageId: string, quantity = 1) => {
+      stack.table.put(ORDERS_TABLE, { pk: "sku#tea", sku: "tea", onHand: 5 });
+      stack.table.put(ORDERS_TABLE, {
         pk: `order#${messageId}`,
         messageId,
         orderId: messageId,
@@ -94,7 +82,7 @@ test.each([[false], [true]])(
   "an order that is paid by a bank debit is shipped when the debit arrives (base64: %s)",
   async (base64) => {
     const { order, pay, drained, events, item, stripe, table } = await prepare({ base64 });
-    await order("order-1", 2);
+    order("order-1", 2);
     await pay({ ...PAYMENT, id: "order-1", paymentMethod: "pm_usBankAccount_success" });
     await drained();
     expect(events()).toEqual(["order-1:1 payment.processing"]);
@@ -117,7 +105,7 @@ test.each([[false], [true]])(
 
 test("a client that retries over HTTP pays once, and the goods leave once", async () => {
   const { order, door, drained, item, stripe, events } = await prepare();
-  await order("order-2");
+  order("order-2");
   const request = {
     method: "POST",
     headers: { "content-type": "application/json", "idempotency-key": "order-2" },

@@ -1,8 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { ChangeMessageVisibilityCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
 import { violations } from "../../lib/timing/payments.ts";
@@ -14,6 +12,7 @@ import { startStack } from "../../local/stack.ts";
 import type { Stack, StackOptions } from "../../local/stack.ts";
 import { isListening } from "../support/command.ts";
 import { TIMINGS } from "../support/timings.ts";
+import { queueClient } from "./aws-fixture.ts";
 
 const SCRIPTED = fileURLToPath(new URL("../fixtures/scripted-handler.cjs", import.meta.url));
 
@@ -23,19 +22,10 @@ async function prepare(options: StackOptions = {}) {
   return stack;
 }
 
-function clientOf({ queue }: Stack): SQSClient {
-  return new SQSClient({
-    endpoint: queue.url,
-    region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
-  });
-}
-
-async function send(stack: Stack, script: object): Promise<void> {
-  const { queueUrl: QueueUrl } = stack.queues;
+const send = async ({ queue, queues }: Stack, script: object, QueueUrl = queues.queueUrl) => {
   const MessageBody = JSON.stringify(script);
-  await clientOf(stack).send(new SendMessageCommand({ QueueUrl, MessageBody }));
-}
+  await queueClient(queue.url).send(new SendMessageCommand({ QueueUrl, MessageBody }));
+};
 
 test("the worker's environment points it at this stack and nowhere else", async () => {
   const { worker, table, queue, queues, stripe } = await prepare();
@@ -190,9 +180,8 @@ test("the feed names a message whose visibility was changed, and one that became
   await send(stack, { do: "wait", ms: 60_000 });
   const invoked = () => events.find((event) => event.type === "invoked");
   await expect.poll(invoked, { timeout: 20_000 }).toBeDefined();
-  const client = clientOf(stack);
 
-  await client.send(
+  await queueClient(stack.queue.url).send(
     new ChangeMessageVisibilityCommand({
       QueueUrl: stack.queues.queueUrl,
       ReceiptHandle: invoked()?.messages[0]?.receiptHandle,
@@ -240,22 +229,10 @@ test("a stack runs any function of its list, each with its own trigger, output a
     handle<StackEvent>({ log: (log) => void (lines[log.function] ??= []).push(log.line) }),
   );
   const [, second, watcher] = stack.functions;
-  const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      endpoint: stack.table.url,
-      region: "us-east-1",
-      credentials: { accessKeyId: "local", secretAccessKey: "local" },
-    }),
-  );
 
   await send(stack, { do: "printEvent" });
-  await clientOf(stack).send(
-    new SendMessageCommand({
-      QueueUrl: second?.env["QUEUE_URL"],
-      MessageBody: JSON.stringify({ do: "printEvent", to: "second" }),
-    }),
-  );
-  await client.send(new PutCommand({ TableName: stack.tableName, Item: { messageId: "a" } }));
+  await send(stack, { do: "printEvent", to: "second" }, second?.env["QUEUE_URL"]);
+  stack.table.put(stack.tableName, { messageId: "a" });
   await stack.drained(20_000);
 
   const bodies = (name: string) =>
