@@ -1,12 +1,11 @@
 // The bus's scenarios against EventBridge as others imitate it.
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { busScenarios } from "./scenarios/bus.ts";
 import { startMinistack, startMoto } from "./servers/aws.ts";
 import { busSubject } from "./servers/buses.ts";
-import type { ExternalServer } from "./servers/process.ts";
 
 // Where they differ, EventBridge's documents decide, which the scenarios name.
 const moto = {
@@ -22,11 +21,7 @@ describe.each([
   { name: "moto", start: startMoto, differences: moto },
   { name: "ministack", start: startMinistack, differences: ministack },
 ])("$name", ({ start, differences }) => {
-  let server: ExternalServer;
-  beforeAll(async () => {
-    server = await start();
-  });
-  afterAll(() => server?.stop());
+  const server = during(start);
 
-  conform(busScenarios, () => busSubject(server.url), differences);
+  conform(busScenarios, () => busSubject(server().url), differences);
 });

@@ -1,41 +1,29 @@
 // The bus's scenarios against the local bus.
 
-import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
-import { afterAll, beforeAll } from "vitest";
-
 import { startBus } from "../../local/bus/server.ts";
-import type { BusServer } from "../../local/bus/server.ts";
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { busScenarios } from "./scenarios/bus.ts";
+import { busClient } from "./servers/buses.ts";
 
 const sent: { queueUrl: string; body: string }[] = [];
-let server: BusServer;
-let client: EventBridgeClient;
 let made = 0;
 
-beforeAll(async () => {
-  server = await startBus({
-    send: async (queueUrl, body) => void sent.push({ queueUrl, body }),
-  });
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  client = new EventBridgeClient({ endpoint: server.url, region: "us-east-1", credentials });
-});
-afterAll(async () => {
-  client.destroy();
-  await server.stop();
-});
+const server = during(() =>
+  startBus({ send: async (queueUrl, body) => void sent.push({ queueUrl, body }) }),
+);
 
 conform(busScenarios, () => ({
-  client,
+  client: busClient(server().url),
   rule: async (pattern) => {
-    const bus = `bus-${++made}`;
-    server.bus.createBus(bus);
-    server.bus.addQueue("rule", bus, pattern, { queueUrl: bus });
+    const { bus } = server();
+    const name = `bus-${++made}`;
+    bus.createBus(name);
+    bus.addQueue("rule", name, pattern, { queueUrl: name });
     return {
-      bus,
+      bus: name,
       received: async () => {
-        await server.bus.idle();
-        return sent.filter(({ queueUrl }) => queueUrl === bus).map(({ body }) => body);
+        await bus.idle();
+        return sent.filter(({ queueUrl }) => queueUrl === name).map(({ body }) => body);
       },
     };
   },

@@ -5,16 +5,16 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
 import { decodeMessage } from "../../lib/message/decode.ts";
 import checkedIn from "../producers/babelqueue.json" with { type: "json" };
 import { WORKER_TIMINGS } from "../support/timings.ts";
+import { during } from "./conform.ts";
 import type { SqsSubject } from "./scenarios/sqs-api.ts";
 import { startMoto } from "./servers/aws.ts";
 import { sqsClient } from "./servers/clients.ts";
 import { INSTALLED } from "./servers/process.ts";
-import type { ExternalServer } from "./servers/process.ts";
 import { createQueues } from "./servers/queues.ts";
 
 const PAYMENT = {
@@ -49,20 +49,18 @@ function shapeOf({ name, body, schemaVersion }: (typeof checkedIn)[number]): unk
 }
 
 describe("moto", () => {
-  let server: ExternalServer;
+  const server = during(startMoto);
   let queues: SqsSubject;
   let queueArn: string;
   beforeAll(async () => {
-    server = await startMoto();
-    queues = await createQueues(sqsClient(server.url));
+    queues = await createQueues(sqsClient(server().url));
     queueArn = queues.dlqArn.replace(/-dlq$/, "");
   });
-  afterAll(() => server?.stop());
 
   /** Calls a service that this project has no client for. */
   async function call(service: string, headers: Record<string, string>, body: string) {
     const authorization = `AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=0`;
-    const response = await fetch(server.url, {
+    const response = await fetch(server().url, {
       method: "POST",
       headers: { authorization, ...headers },
       body,

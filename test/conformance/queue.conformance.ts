@@ -1,13 +1,12 @@
 // The queue's scenarios against SQS as others imitate it.
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { queueScenarios } from "./scenarios/queue.ts";
 import { sqsApiScenarios } from "./scenarios/sqs-api.ts";
 import { startElasticMq, startMinistack, startMoto } from "./servers/aws.ts";
 import { sqsClient } from "./servers/clients.ts";
-import type { ExternalServer } from "./servers/process.ts";
 import { createQueues, queueSubject } from "./servers/queues.ts";
 
 // Where they differ, AWS's API reference decides, and the local queue follows that.
@@ -61,14 +60,8 @@ describe.each([
     },
   },
 ])("$name", ({ start, queue, api }) => {
-  let server: ExternalServer;
-
-  beforeAll(async () => {
-    server = await start();
-  });
-  afterAll(() => server?.stop());
-
-  const queues = () => createQueues(sqsClient(server.url));
+  const server = during(start);
+  const queues = () => createQueues(sqsClient(server().url));
   conform(queueScenarios, async () => queueSubject(await queues()), queue);
   conform(sqsApiScenarios, queues, api);
 });

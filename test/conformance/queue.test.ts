@@ -1,11 +1,10 @@
 // The queue's scenarios against the local queue and against the simulation's model.
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 
 import { startQueue } from "../../local/queue/server.ts";
-import type { QueueServer } from "../../local/queue/server.ts";
 import { createQueue } from "../../simulation/models/queue.ts";
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { queueScenarios } from "./scenarios/queue.ts";
 import type { QueueSubject } from "./scenarios/queue.ts";
 import { sqsApiScenarios } from "./scenarios/sqs-api.ts";
@@ -13,14 +12,8 @@ import { sqsClient } from "./servers/clients.ts";
 import { createQueues, queueSubject } from "./servers/queues.ts";
 
 describe("the local queue", () => {
-  let server: QueueServer;
-
-  beforeAll(async () => {
-    server = await startQueue();
-  });
-  afterAll(() => server.stop());
-
-  const queues = () => createQueues(sqsClient(server.url));
+  const server = during(() => startQueue());
+  const queues = () => createQueues(sqsClient(server().url));
   conform(queueScenarios, async () => queueSubject(await queues()));
   conform(sqsApiScenarios, queues);
 });

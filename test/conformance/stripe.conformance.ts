@@ -2,14 +2,13 @@
 // description of its API.
 
 import { Ajv } from "ajv";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
 import { chargeParams } from "../../lib/payments/charge.ts";
 import { fixedKey } from "../../lib/stripe/api-key.ts";
 import { stripeCharges } from "../../lib/stripe/charges.ts";
 import { startStripe } from "../../local/stripe/server.ts";
-import type { StripeServer } from "../../local/stripe/server.ts";
-import type { ExternalServer } from "./servers/process.ts";
+import { during } from "./conform.ts";
 import { startStripeMock, stripeDescription, stripeShapes } from "./servers/stripe-mock.ts";
 
 const FULL = chargeParams({
@@ -36,13 +35,8 @@ async function post(url: string, form: Record<string, string>) {
 }
 
 describe("stripe-mock", () => {
-  let server: ExternalServer;
-  beforeAll(async () => {
-    server = await startStripeMock();
-  });
-  afterAll(() => server?.stop());
-
-  const charges = () => stripeCharges(fixedKey("sk_test_local"), new URL(server.url));
+  const server = during(startStripeMock);
+  const charges = () => stripeCharges(fixedKey("sk_test_local"), new URL(server().url));
 
   test("takes the worker's create with every field", async () => {
     const options = { idempotencyKey: "order-1001", timeoutMs: 10_000 };
@@ -83,13 +77,11 @@ describe("stripe-mock", () => {
 });
 
 describe("the local Stripe", () => {
-  let server: StripeServer;
+  const server = during(() => startStripe());
   let shapes: ReturnType<typeof stripeShapes>;
-  beforeAll(async () => {
-    server = await startStripe();
+  beforeAll(() => {
     shapes = stripeShapes();
   });
-  afterAll(() => server?.stop());
 
   const form = (changes: Record<string, string> = {}) => ({
     amount: "1200",
@@ -105,7 +97,7 @@ describe("the local Stripe", () => {
   test.each(["pm_card_visa", "pm_usBankAccount_processing", "pm_usBankAccount_failMicrodeposits"])(
     "answers a create with %s in the shape of Stripe's PaymentIntent",
     async (payment_method) => {
-      const { status, body } = await post(server.url, form({ payment_method }));
+      const { status, body } = await post(server().url, form({ payment_method }));
 
       shapes.paymentIntent(body);
 
@@ -125,7 +117,7 @@ describe("the local Stripe", () => {
     [400, { currency: "zzz" }],
     [400, { tip: "100" }],
   ])("answers %i to a create with %j in the shape of Stripe's error", async (status, changes) => {
-    const answer = await post(server.url, form(changes));
+    const answer = await post(server().url, form(changes));
 
     shapes.error(answer.body);
 
@@ -148,14 +140,14 @@ describe("the local Stripe", () => {
       const allows = new Ajv({ strict: false }).compile(schema.properties[name] as object);
 
       expect([allows(fits), allows(long)]).toEqual([true, false]);
-      expect(await post(server.url, form({ [name]: fits }))).toMatchObject({ status: 200 });
-      expect(await post(server.url, form({ [name]: long }))).toMatchObject({ status: 400 });
+      expect(await post(server().url, form({ [name]: fits }))).toMatchObject({ status: 200 });
+      expect(await post(server().url, form({ [name]: long }))).toMatchObject({ status: 400 });
     },
   );
 
   test("pages of its list hold PaymentIntents in Stripe's shape", async () => {
-    await post(server.url, form());
-    const response = await fetch(`${server.url}/v1/payment_intents?customer=cus_ada&limit=3`, {
+    await post(server().url, form());
+    const response = await fetch(`${server().url}/v1/payment_intents?customer=cus_ada&limit=3`, {
       headers: { authorization: "Bearer sk_test_local" },
     });
     const page = (await response.json()) as { data: unknown[] };
@@ -169,10 +161,10 @@ describe("the local Stripe", () => {
   });
 
   test("its balance transactions and their sources are in Stripe's shape", async () => {
-    const { body } = await post(server.url, form());
-    await post(server.url, form({ payment_method: "pm_usBankAccount_success", currency: "usd" }));
-    server.refund(body["id"] as string, 200);
-    const list = `${server.url}/v1/balance_transactions?expand[]=data.source`;
+    const { body } = await post(server().url, form());
+    await post(server().url, form({ payment_method: "pm_usBankAccount_success", currency: "usd" }));
+    server().refund(body["id"] as string, 200);
+    const list = `${server().url}/v1/balance_transactions?expand[]=data.source`;
     const response = await fetch(list, { headers: { authorization: "Bearer sk_test_local" } });
     const page = (await response.json()) as { data: { source: { object: string; id: string } }[] };
 
@@ -201,7 +193,7 @@ describe("the local Stripe", () => {
 
     const unknown: string[] = [];
     for (const name of names) {
-      const { body } = await post(server.url, form({ [name]: "x" }));
+      const { body } = await post(server().url, form({ [name]: "x" }));
       const { code, param } = (body["error"] ?? {}) as { code?: string; param?: string };
       if (code === "parameter_unknown" && param === name) unknown.push(name);
     }

@@ -2,9 +2,9 @@
 
 import { randomUUID } from "node:crypto";
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { beforeAll, describe } from "vitest";
 
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { changeScenarios } from "./scenarios/changes.ts";
 import { recordScenarios } from "./scenarios/records.ts";
 import { tableScenarios } from "./scenarios/table.ts";
@@ -12,7 +12,6 @@ import type { TableSubject } from "./scenarios/table.ts";
 import { transactionScenarios } from "./scenarios/transactions.ts";
 import { startMinistack, startMoto } from "./servers/aws.ts";
 import { createRecordsTable } from "./servers/clients.ts";
-import type { ExternalServer } from "./servers/process.ts";
 import { readStream } from "./servers/streams.ts";
 
 const singleWrites = [...tableScenarios, ...recordScenarios];
@@ -42,14 +41,11 @@ describe.each([
     alone: false,
   },
 ])("$name", ({ start, asked, differences, alone }) => {
-  let server: ExternalServer;
+  const server = during(start);
   let table: TableSubject;
-
   beforeAll(async () => {
-    server = await start();
-    table = await createRecordsTable(server.url);
+    table = await createRecordsTable(server().url);
   });
-  afterAll(() => server?.stop());
 
   conform(singleWrites.filter(asked), () => table);
   conform(transactionScenarios.filter(asked), () => table, differences.transactions, { alone });
@@ -57,10 +53,10 @@ describe.each([
     changeScenarios,
     async () => {
       const tableName = `stream-${randomUUID()}`;
-      const subject = await createRecordsTable(server.url, tableName, {
+      const subject = await createRecordsTable(server().url, tableName, {
         StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
       });
-      return { ...subject, records: () => readStream(server.url, tableName) };
+      return { ...subject, records: () => readStream(server().url, tableName) };
     },
     differences.changes,
     { alone },

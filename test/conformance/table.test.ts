@@ -1,11 +1,10 @@
 // The table's scenarios against the local table and against the simulation's model.
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 
 import { startTable } from "../../local/table/server.ts";
-import type { TableServer } from "../../local/table/server.ts";
 import { createTable } from "../../simulation/models/table.ts";
-import { conform } from "./conform.ts";
+import { conform, during } from "./conform.ts";
 import { changeScenarios } from "./scenarios/changes.ts";
 import { expiryScenarios } from "./scenarios/expiry.ts";
 import { recordScenarios } from "./scenarios/records.ts";
@@ -17,25 +16,22 @@ import { recordsTableAt } from "./servers/clients.ts";
 const SCENARIOS = [...tableScenarios, ...recordScenarios];
 
 describe("the local table", () => {
-  let server: TableServer;
-  let table: TableSubject;
-
-  beforeAll(async () => {
-    server = await startTable();
-    for (const name of ["records", "expiring"]) await server.createRecordsTable(name);
-    table = recordsTableAt(server.url);
+  const server = during(async () => {
+    const started = await startTable();
+    for (const name of ["records", "expiring"]) await started.createRecordsTable(name);
+    return started;
   });
-  afterAll(() => server.stop());
+  const table = () => recordsTableAt(server().url);
 
-  conform([...SCENARIOS, ...transactionScenarios], () => table);
+  conform([...SCENARIOS, ...transactionScenarios], table);
   conform(changeScenarios, () => ({
-    ...table,
-    records: async () => server.changes(table.tableName).after(undefined),
+    ...table(),
+    records: async () => server().changes("records").after(undefined),
   }));
   conform(expiryScenarios, () => ({
-    ...table,
+    ...table(),
     tableName: "expiring",
-    deleteExpired: (nowSeconds) => server.deleteExpired(nowSeconds),
+    deleteExpired: (nowSeconds) => server().deleteExpired(nowSeconds),
   }));
 });
 

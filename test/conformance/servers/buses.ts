@@ -15,12 +15,16 @@ import {
 import type { BusSubject } from "../scenarios/bus.ts";
 import { sqsClient } from "./clients.ts";
 
+export function busClient(endpoint: string): EventBridgeClient {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  return new EventBridgeClient({ endpoint, region: "us-east-1", credentials });
+}
+
 let made = 0;
 
 /** A bus for each rule, at a server that has EventBridge and SQS. */
 export function busSubject(endpoint: string): BusSubject {
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  const client = new EventBridgeClient({ endpoint, region: "us-east-1", credentials });
+  const client = busClient(endpoint);
   const sqs = sqsClient(endpoint);
   return {
     client,
