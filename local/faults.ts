@@ -105,34 +105,22 @@ export function createFaults<Seen extends object, Own extends { kind: string } =
   };
 }
 
-const COMMON: ReadonlySet<string> = new Set<CommonFault<unknown>["kind"]>([
-  "dropBefore",
-  "dropAfter",
-  "delayArrival",
-  "delayBefore",
-  "delayAfter",
-  "slowBody",
-  "hook",
-]);
+/** When each happens; a hook says so itself. */
+const PHASES: Readonly<Record<Exclude<CommonFault<unknown>["kind"], "hook">, Phase>> = {
+  dropBefore: "arriving",
+  delayArrival: "arriving",
+  delayBefore: "received",
+  dropAfter: "applied",
+  delayAfter: "applied",
+  slowBody: "applied",
+};
 
 function isCommon<Seen, Own extends { kind: string }>(
   fault: Fault<Seen, Own>,
 ): fault is CommonFault<Seen> {
-  return COMMON.has(fault.kind);
+  return fault.kind === "hook" || fault.kind in PHASES;
 }
 
 function phaseOf<Seen>(fault: CommonFault<Seen>): Phase {
-  switch (fault.kind) {
-    case "dropBefore":
-    case "delayArrival":
-      return "arriving";
-    case "delayBefore":
-      return "received";
-    case "dropAfter":
-    case "delayAfter":
-    case "slowBody":
-      return "applied";
-    case "hook":
-      return fault.at;
-  }
+  return fault.kind === "hook" ? fault.at : PHASES[fault.kind];
 }

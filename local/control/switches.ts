@@ -129,38 +129,18 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
       return one.throttle();
     },
   },
-  crash: {
-    argument: "ID",
-    does: "The worker's process is killed right after Stripe has charged this message, before it records the outcome.",
-    ends: `once, or after --times; ${UNTIL_END}`,
-    arm: ({ stack, signal }, id, times) =>
-      stack.stripe.faults.add(
-        { ...CREATE, messageId: given(id), times: Number.isFinite(times) ? times : 1 },
-        { kind: "hook", at: "applied", run: () => void signal(id, "SIGKILL") },
-      ),
-  },
-  "lost-lease": {
-    argument: "ID",
-    does: "While Stripe charges this message, another worker takes its claim over, as if this one had stood still.",
-    ends: `once, or after --times; ${UNTIL_END}`,
-    arm: ({ stack }, id, times) =>
-      stack.stripe.faults.add(
-        { ...CREATE, messageId: given(id), times: Number.isFinite(times) ? times : 1 },
-        {
-          kind: "hook",
-          at: "applied",
-          async run() {
-            const claim = await stack.table.item(stack.tableName, id);
-            stack.table.put(stack.tableName, {
-              ...claim,
-              owner: "another",
-              attempt: Number(claim?.["attempt"]) + 1,
-              leaseExpiresAt: 0,
-            });
-          },
-        },
-      ),
-  },
+  crash: whileCharged(
+    "The worker's process is killed right after Stripe has charged this message, before it records the outcome.",
+    ({ signal }, id) => void signal(id, "SIGKILL"),
+  ),
+  "lost-lease": whileCharged(
+    "While Stripe charges this message, another worker takes its claim over, as if this one had stood still.",
+    async ({ stack: { table, tableName } }, id) => {
+      const claim = await table.item(tableName, id);
+      const attempt = Number(claim?.["attempt"]) + 1;
+      table.put(tableName, { ...claim, owner: "another", attempt, leaseExpiresAt: 0 });
+    },
+  ),
   freeze: {
     argument: "[PID|ID]",
     does: "The worker's processes stand still, or one of them, or the one at work on this message; Lambda kills it at its timeout.",
@@ -183,24 +163,8 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
   ),
   fail: oneStep("fail", "An open payment fails: the bank debit bounced."),
   cancel: oneStep("cancel", "A payment that is not yet paid is canceled at Stripe."),
-  refund: {
-    argument: "ID",
-    does: "A paid payment is refunded at Stripe, all of it.",
-    act({ stack }, id) {
-      const intent = paymentOf(stack, id, "succeeded");
-      stack.stripe.refund(intent.id);
-      return `${intent.id} is refunded.`;
-    },
-  },
-  dispute: {
-    argument: "ID",
-    does: "A customer disputes a paid payment.",
-    act({ stack }, id) {
-      const intent = paymentOf(stack, id, "succeeded");
-      stack.stripe.dispute(intent.id);
-      return `${intent.id} is disputed.`;
-    },
-  },
+  refund: onPaid("refund", "refunded", "A paid payment is refunded at Stripe, all of it."),
+  dispute: onPaid("dispute", "disputed", "A customer disputes a paid payment."),
   age: {
     argument: "[QUEUE|stream]",
     does: "The messages in the dead-letter queue become 13 days older, or those in the named queue an hour, or the changes in the table's stream.",
@@ -283,6 +247,20 @@ export const SWITCHES: Readonly<Record<string, Switch>> = {
   },
 };
 
+/** Runs once Stripe has charged a message, before its answer. */
+function whileCharged(does: string, run: (at: Where, id: string) => void | Promise<void>): Switch {
+  return {
+    argument: "ID",
+    does,
+    ends: `once, or after --times; ${UNTIL_END}`,
+    arm: (at, id, times) =>
+      at.stack.stripe.faults.add(
+        { ...CREATE, messageId: given(id), times: Number.isFinite(times) ? times : 1 },
+        { kind: "hook", at: "applied", run: () => run(at, id) },
+      ),
+  };
+}
+
 function oneStep(step: Step, does: string): Switch {
   return {
     argument: "ID",
@@ -295,6 +273,18 @@ function oneStep(step: Step, does: string): Switch {
       } catch (error) {
         throw new ControlError((error as Error).message, { cause: error });
       }
+    },
+  };
+}
+
+function onPaid(step: "refund" | "dispute", done: string, does: string): Switch {
+  return {
+    argument: "ID",
+    does,
+    act({ stack }, id) {
+      const intent = paymentOf(stack, id, "succeeded");
+      stack.stripe[step](intent.id);
+      return `${intent.id} is ${done}.`;
     },
   };
 }

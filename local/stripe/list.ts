@@ -6,7 +6,7 @@ import type { Known } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 
-export const comparisons = {
+const comparisons = {
   gt: (created: number, bound: number) => created > bound,
   gte: (created: number, bound: number) => created >= bound,
   lt: (created: number, bound: number) => created < bound,

@@ -3,7 +3,6 @@
 
 import type { Item } from "./attribute-value.ts";
 import { DynamoDbError, invalid, outOfModel } from "./errors.ts";
-import { itemBytes } from "./item.ts";
 import { onlyKnows } from "./requests.ts";
 import type { Input } from "./requests.ts";
 import { targetOf } from "./single-writes.ts";
@@ -11,8 +10,6 @@ import type { Tables, Target } from "./single-writes.ts";
 import type { WriteKind } from "./write.ts";
 
 const MOST_ACTIONS = 100;
-const MOST_BYTES = 4 * 1024 * 1024;
-const LONGEST_TOKEN = 36;
 /** "A client request token is valid for 10 minutes after the first request that uses it completes." */
 const TOKEN_MS = 10 * 60_000;
 
@@ -36,13 +33,6 @@ export function createTransactions(store: Tables & { now: () => number }): Trans
       const bound =
         actions.length === 0 ? "greater than or equal to 1" : "less than or equal to 100";
       throw outOfModel("[...]", "transactItems", `Member must have length ${bound}`);
-    }
-    if (token !== undefined && token.length > LONGEST_TOKEN) {
-      throw outOfModel(
-        token,
-        "clientRequestToken",
-        "Member must have length less than or equal to 36",
-      );
     }
     // The order of a map's entries is not part of what was asked for.
     const request = JSON.stringify(actions, sorted);
@@ -95,10 +85,6 @@ function apply(targets: readonly Target[], conflicts: Conflicts): void {
   const ids = new Set(targets.map(({ table, id }) => `${table.name} ${id}`));
   if (ids.size < targets.length) {
     throw invalid("Transaction request cannot include multiple operations on one item");
-  }
-  const bytes = targets.reduce((sum, { input }) => sum + itemBytes(input.Item ?? {}), 0);
-  if (bytes > MOST_BYTES) {
-    throw invalid("Collective size of items in the transaction exceeds the limit of 4 MB");
   }
   const results = targets.map((target) => {
     const before = target.table.items.get(target.id);

@@ -276,28 +276,20 @@ test("a queue that cannot be reached is reported, and does not keep stop waiting
   expect(of("not received")[0]?.message).toContain("ECONNREFUSED");
 });
 
-test("idle waits for the invocation in flight and its deletes", async () => {
-  const { send, start, of } = await prepare();
-  const hosted = start();
-  await send({ do: "wait", ms: 200 });
-  await until(() => of("invoked").length === 1);
+test.each(["idle", "stop"] as const)(
+  "%s waits for the invocation in flight and its deletes, and stop leaves no process",
+  async (method) => {
+    const { send, start, of } = await prepare();
+    const hosted = start();
+    await send({ do: "wait", ms: 200 });
+    await until(() => of("invoked").length === 1);
 
-  await hosted.idle();
+    await hosted[method]();
 
-  expect(of("deleted")).toHaveLength(1);
-});
-
-test("stop lets the invocation in flight end, and leaves no process", async () => {
-  const { send, start, of } = await prepare();
-  const hosted = start();
-  await send({ do: "wait", ms: 200 });
-  await until(() => of("invoked").length === 1);
-
-  await hosted.stop();
-
-  expect(of("deleted")).toHaveLength(1);
-  expect(of("invoked").some((event) => isRunning(event.pid))).toBe(false);
-});
+    expect(of("deleted")).toHaveLength(1);
+    expect(of("invoked").some((event) => isRunning(event.pid))).toBe(method === "idle");
+  },
+);
 
 test("stop kills an invocation that outlasts the grace", async () => {
   const { send, start, of, depth } = await prepare();

@@ -187,36 +187,20 @@ test("the log has each request's action, queue, messages and how it ended", asyn
   const { queue, queueUrl, client } = await startedQueue();
   const startedMs = Date.now();
 
+  const at = { QueueUrl: queueUrl };
+  const sent = ["b", "c"].map((MessageBody) => ({ Id: MessageBody, MessageBody }));
   await client.send(send(queueUrl, "a"));
-  await client.send(
-    new SendMessageBatchCommand({
-      QueueUrl: queueUrl,
-      Entries: [
-        { Id: "1", MessageBody: "b" },
-        { Id: "2", MessageBody: "c" },
-      ],
-    }),
-  );
+  await client.send(new SendMessageBatchCommand({ ...at, Entries: sent }));
   const { Messages = [] } = await client.send(
-    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+    new ReceiveMessageCommand({ ...at, MaxNumberOfMessages: 10 }),
   );
-  const handles = Messages.map(({ ReceiptHandle }) => ReceiptHandle);
+  const [first, ...others] = Messages.map(({ ReceiptHandle }) => ReceiptHandle);
   await client.send(
-    new ChangeMessageVisibilityCommand({
-      QueueUrl: queueUrl,
-      ReceiptHandle: handles[0],
-      VisibilityTimeout: 9,
-    }),
+    new ChangeMessageVisibilityCommand({ ...at, ReceiptHandle: first, VisibilityTimeout: 9 }),
   );
-  await client.send(
-    new DeleteMessageBatchCommand({
-      QueueUrl: queueUrl,
-      Entries: handles.slice(1).map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle })),
-    }),
-  );
-  await failureOf(
-    client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: "invented" })),
-  );
+  const deleted = others.map((ReceiptHandle, index) => ({ Id: `${index}`, ReceiptHandle }));
+  await client.send(new DeleteMessageBatchCommand({ ...at, Entries: deleted }));
+  await failureOf(client.send(new DeleteMessageCommand({ ...at, ReceiptHandle: "invented" })));
   await client.send(new ListQueuesCommand({}));
 
   const payments = { queue: "payments", result: "ok" };

@@ -97,11 +97,6 @@ test.each([
     [{}],
     "TransactItems can only contain one of Check, Put, Update or Delete",
   ],
-  [
-    "more than 4 MB",
-    Array.from({ length: 11 }, (_, i) => record(`${i}`, "x".repeat(399_000))),
-    "Collective size of items in the transaction exceeds the limit of 4 MB",
-  ],
 ] satisfies [string, Actions, string][])(
   "a transaction of %s is invalid",
   async (_name, actions, message) => {
