@@ -8,6 +8,7 @@ import { paymentWorker } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
 import type { Fault } from "../../local/stripe/faults.ts";
+import { payment } from "../support/worker.ts";
 
 async function prepare({ onTestFinished }: TestContext) {
   const events: StackEvent[] = [];
@@ -29,14 +30,7 @@ async function prepare({ onTestFinished }: TestContext) {
     credentials: { accessKeyId: "local", secretAccessKey: "local" },
   });
   const send = async (id: string) => {
-    const body = {
-      id,
-      createdAt: new Date().toISOString(),
-      amount: 1200,
-      currency: "eur",
-      customer: "cus_ada",
-      paymentMethod: "pm_card_visa",
-    };
+    const body = payment({ id, createdAt: new Date().toISOString() });
     const MessageBody = JSON.stringify(body);
     await client.send(new SendMessageCommand({ QueueUrl: stack.queues.queueUrl, MessageBody }));
   };

@@ -307,9 +307,6 @@ test("a key that may not read the balance compares all else, and says so", async
   expect(report()).toMatchObject({ balance: "not read: the Stripe key may not" });
 });
 
-/** So many looks at the clock, and the time is up. */
-const looks = (left: number) => () => ((left -= 1) < 0 ? 29_000 : 900_000);
-
 /** Five payments, a second apart, of which two were charged again by somebody. */
 async function prepareSlices() {
   const prepared = await prepare();
@@ -402,18 +399,6 @@ test.each([
     expect(lines[0]?.["reason"]).toContain(why);
   },
 );
-
-test("a slice that does not fit into an invocation becomes smaller, and is left at a thousand payments", async () => {
-  const { run, checkpoint, clock } = await prepareSlices();
-  const sizes: unknown[] = [];
-  for (let invocation = 0; invocation < 3; invocation++) {
-    await run({ now: true, slicePayments: 3_000 }, looks(2));
-    sizes.push((checkpoint() as { run: { slicePayments: number } }).run.slicePayments);
-    clock.now += 900_000;
-  }
-  expect(sizes).toEqual([1_500, 1_000, 1_000]);
-  expect(await run({})).toMatchObject({ done: true, intents: 7, findings: 2 });
-});
 
 test("so many records that Stripe does not know, and nothing else there, is another account's key", async () => {
   const { put, run, clock } = await prepare();

@@ -21,7 +21,12 @@ async function startServers(tls?: { cert: Buffer; key: Buffer }) {
   onTestFinished(async () => {
     await Promise.all([table.stop(), stripe.stop()]);
   });
-  return { table, stripe };
+  const env = {
+    STRIPE_API_KEY: "sk_test_local",
+    AWS_ENDPOINT_URL_DYNAMODB: table.url,
+    STRIPE_API_BASE: stripe.url,
+  };
+  return { table, stripe, env };
 }
 
 /** Loads init.mjs in a process of its own, and answers with what that wrote. */
@@ -47,13 +52,9 @@ async function load(env: Record<string, string>): Promise<string[]> {
 }
 
 test("warming up asks nothing of the table or of Stripe, and writes nothing", async () => {
-  const { table, stripe } = await startServers();
+  const { table, stripe, env } = await startServers();
 
-  const written = await load({
-    STRIPE_API_KEY: "sk_test_local",
-    AWS_ENDPOINT_URL_DYNAMODB: table.url,
-    STRIPE_API_BASE: stripe.url,
-  });
+  const written = await load(env);
 
   expect(written).toEqual(["function"]);
   expect(table.connections()).toBe(0);
@@ -61,15 +62,13 @@ test("warming up asks nothing of the table or of Stripe, and writes nothing", as
 });
 
 test("connections that take a TLS handshake are opened, one for each message of a batch", async () => {
-  const { table, stripe } = await startServers({
+  const { table, stripe, env } = await startServers({
     cert: readFileSync(new URL("certificate.pem", TLS)),
     key: readFileSync(new URL("key.pem", TLS)),
   });
 
   const written = await load({
-    STRIPE_API_KEY: "sk_test_local",
-    AWS_ENDPOINT_URL_DYNAMODB: table.url,
-    STRIPE_API_BASE: stripe.url,
+    ...env,
     BATCH_SIZE: "3",
     NODE_EXTRA_CA_CERTS: fileURLToPath(new URL("certificate.pem", TLS)),
   });

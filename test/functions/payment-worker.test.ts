@@ -2,7 +2,6 @@
 // it needs was left out. The numbers are exact; the servers count them.
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 import { expect, onTestFinished, test } from "vitest";
@@ -12,20 +11,13 @@ import { functionSettings } from "../../local/function-host/function-settings.ts
 import { startQueue } from "../../local/queue/server.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import { startTable } from "../../local/table/server.ts";
+import { listen } from "../support/listen.ts";
+import { payment as madePayment } from "../support/worker.ts";
 
 const BUNDLE = fileURLToPath(new URL("../../dist/payment-worker/index.js", import.meta.url));
 
-function payment(id: string, changes: Record<string, unknown> = {}) {
-  return {
-    id,
-    createdAt: new Date().toISOString(),
-    amount: 1200,
-    currency: "eur",
-    customer: "cus_ada",
-    paymentMethod: "pm_card_visa",
-    ...changes,
-  };
-}
+const payment = (id: string, changes: Record<string, unknown> = {}) =>
+  madePayment({ id, createdAt: new Date().toISOString(), ...changes });
 
 /** The bundle with everything around it; `env` on top of what the local stack gives it. */
 async function startBundle(env: Record<string, string> = {}) {
@@ -189,9 +181,7 @@ test("nothing that the key in Secrets Manager needs is left out of the bundle", 
     asked.push(request.headers["x-amz-target"]);
     response.end(JSON.stringify({ SecretString: "sk_test_local" }));
   });
-  await new Promise<void>((resolve) => secrets.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void secrets.close());
-  const { port } = secrets.address() as AddressInfo;
+  const port = await listen(secrets);
   const { deliver } = await startBundle({
     STRIPE_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:stripe",
     AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${port}`,

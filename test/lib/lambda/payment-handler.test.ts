@@ -12,6 +12,7 @@ import type { AttemptError, IdempotencyRecord } from "../../../lib/payments/reco
 import { CONTEXT, sqsEvent } from "../../support/sqs-event.ts";
 import type { Sent } from "../../support/sqs-event.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
+import { payment } from "../../support/worker.ts";
 
 const client = { send: async () => ({}) } as unknown as SQSClient;
 
@@ -20,16 +21,7 @@ const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 const SUCCEEDED: ChargeAnswer = { kind: "outcome", outcome: PAID };
 const failed = (kind: AttemptError["kind"]): ChargeAnswer => ({ kind: "error", error: { kind } });
 
-const body = (id: string, changes: object = {}) =>
-  JSON.stringify({
-    id,
-    createdAt: "2026-11-29T11:59:00Z",
-    amount: 1200,
-    currency: "eur",
-    customer: "cus_ada",
-    paymentMethod: "pm_card_visa",
-    ...changes,
-  });
+const body = (id: string, changes: object = {}) => JSON.stringify(payment({ id, ...changes }));
 
 type Services = Partial<Records> & {
   /** What is in the table under an id. */

@@ -182,6 +182,13 @@ test.each<[DeliveryResult, string, message: string]>([
   expect(line(result)).toMatchObject({ level, message, [metric]: 1, decision: result.decision });
 });
 
+test("a failure of the configuration is counted by its kind too", () => {
+  expect(line({ decision: "transient", error: { kind: "stripe_configuration" } })).toHaveProperty(
+    ["_aws", "CloudWatchMetrics", "0", "Dimensions"],
+    [["FunctionName"], ["FunctionName", "kind"]],
+  );
+});
+
 test("a first attempt is counted neither as a takeover nor as a lookup", () => {
   const outcome = SUCCEEDED;
   const reported = line({ decision: "completed", outcome, takeover: false, lookedUp: false });

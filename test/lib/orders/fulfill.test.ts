@@ -42,13 +42,6 @@ test.each<[string, Effect]>([
   });
 });
 
-test("when only the stock is short, the order is paid and backordered", async () => {
-  expect(await run(PAID, [[NONE, NONE, CHECK, NONE, NONE, NONE]])).toEqual({
-    result: { decision: "applied", effect: "backordered" },
-    applied: ["shipped", "backordered"],
-  });
-});
-
 const paidBy = (paymentIntentId: string) => ({
   ...CHECK,
   item: { status: "paid", paymentIntentId },
@@ -128,17 +121,6 @@ test("stock that is short for a backorder too is never taken for a duplicate", a
   expect((await run(PAID, [short, [NONE, AT_WORK]])).result).toEqual(
     transient("TransactionConflict"),
   );
-});
-
-test("an older event of a paid order changes nothing", async () => {
-  const { result } = await run({ ...PAID, result: "failed" }, [[NONE, paidBy("pi_1")]]);
-  expect(result).toEqual({ decision: "superseded" });
-});
-
-test("an event without an order touches nothing", async () => {
-  expect(await fulfill(PAID, { find: async () => undefined, apply: async () => [] })).toEqual({
-    decision: "unknown_order",
-  });
 });
 
 test.each([{ amount: undefined }, { currency: undefined }])(

@@ -14,60 +14,44 @@ const RECORD: RecordedOutcome = {
   currency: "eur",
 };
 
+/** An outcome event, but for its data. */
+const eventOf = (messageId: string, type: string) => ({
+  specversion: "1.0",
+  id: `${messageId}:1`,
+  source: "urn:payment-worker:prod",
+  type: `payment.${type}`,
+  subject: messageId,
+  datacontenttype: "application/json",
+  revision: 1,
+});
+const TIME = "2026-11-30T06:00:00.123Z";
+const MONEY = { amount: 1250, currency: "eur" };
+
 test("a recorded outcome becomes a CloudEvent with the message id and the revision as its identity", () => {
   expect(outcomeEvent(RECORD, SOURCE)).toStrictEqual({
-    specversion: "1.0",
-    id: "order-1001:1",
-    source: "urn:payment-worker:prod",
-    type: "payment.succeeded",
-    subject: "order-1001",
-    time: "2026-11-30T06:00:00.123Z",
-    datacontenttype: "application/json",
-    revision: 1,
-    data: {
-      messageId: "order-1001",
-      result: "succeeded",
-      paymentIntentId: "pi_1",
-      amount: 1250,
-      currency: "eur",
-    },
+    ...eventOf("order-1001", "succeeded"),
+    time: TIME,
+    data: { messageId: "order-1001", result: "succeeded", paymentIntentId: "pi_1", ...MONEY },
   });
 });
 
 test("a decline carries its codes", () => {
-  const declined = {
-    ...RECORD,
-    outcome: { result: "declined", code: "card_declined", declineCode: "insufficient_funds" },
-  } as const;
-  const { type, data } = outcomeEvent(declined, SOURCE);
+  const codes = { code: "card_declined", declineCode: "insufficient_funds" };
+  const declined = { ...RECORD, outcome: { result: "declined", ...codes } as const };
 
-  expect({ type, data }).toStrictEqual({
-    type: "payment.declined",
-    data: {
-      messageId: "order-1001",
-      result: "declined",
-      amount: 1250,
-      currency: "eur",
-      code: "card_declined",
-      declineCode: "insufficient_funds",
-    },
+  expect(outcomeEvent(declined, SOURCE)).toStrictEqual({
+    ...eventOf("order-1001", "declined"),
+    time: TIME,
+    data: { messageId: "order-1001", result: "declined", ...MONEY, ...codes },
   });
 });
 
 test("a record that predates revisions is its first one, without what it does not hold", () => {
-  const old: RecordedOutcome = {
-    messageId: "order-7",
-    outcome: { result: "processing", paymentIntentId: "pi_7" },
-  };
-  expect(outcomeEvent(old, SOURCE)).toStrictEqual({
-    specversion: "1.0",
-    id: "order-7:1",
-    source: "urn:payment-worker:prod",
-    type: "payment.processing",
-    subject: "order-7",
-    datacontenttype: "application/json",
-    revision: 1,
-    data: { messageId: "order-7", result: "processing", paymentIntentId: "pi_7" },
+  const outcome = { result: "processing", paymentIntentId: "pi_7" } as const;
+
+  expect(outcomeEvent({ messageId: "order-7", outcome }, SOURCE)).toStrictEqual({
+    ...eventOf("order-7", "processing"),
+    data: { messageId: "order-7", ...outcome },
   });
 });
 

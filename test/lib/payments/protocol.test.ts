@@ -127,9 +127,12 @@ test("a claim lasts for the rest of the invocation and the difference of clocks;
       expiresAt: 1_798_977_600, // 35 days later, in seconds
     },
   });
+  const outcome = { result: "succeeded", paymentIntentId: "pi_1" };
+  const completion = { outcome, completedAt: 1_795_953_600_000 };
+  expect(asked[2]).toEqual({ call: "complete", timeoutMs: 3_000, with: completion });
   expect(result).toEqual({
     decision: "completed",
-    outcome: { result: "succeeded", paymentIntentId: "pi_1" },
+    outcome,
     stripeRequestId: "req_1",
     attempt: 1,
     takeover: false,

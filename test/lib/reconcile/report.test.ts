@@ -24,35 +24,24 @@ const CHARGE = {
   inBalance: { amount: 1_199, currency: "eur" },
 };
 
+const { inBalance } = CHARGE;
+const UNCHANGED = { messageIdNow: "order-2", messageIdCharged: "order-1", customerChanged: false };
+const chargedTo = (customer?: string) => ({
+  ...STATE,
+  charge: { messageId: "order-1", ...(customer && { customer }) },
+});
+
 test.each<[Finding["kind"], StripeState, object]>([
   ["not_recorded", STATE, SHOWN],
-  ["balance_differs", { ...STATE, charge: CHARGE }, { ...SHOWN, inBalance: CHARGE.inBalance }],
+  ["balance_differs", { ...STATE, charge: CHARGE }, { ...SHOWN, inBalance }],
   [
     "edited",
     { ...STATE, charge: CHARGE },
-    {
-      ...SHOWN,
-      inBalance: CHARGE.inBalance,
-      messageIdNow: "order-2",
-      messageIdCharged: "order-1",
-      customerChanged: true,
-    },
+    { ...SHOWN, inBalance, ...UNCHANGED, customerChanged: true },
   ],
-  [
-    "edited",
-    { ...STATE, charge: { messageId: "order-1", customer: "cus_eve" } },
-    { ...SHOWN, messageIdNow: "order-2", messageIdCharged: "order-1", customerChanged: false },
-  ],
-  [
-    "edited",
-    { ...STATE, charge: { messageId: "order-1" } },
-    { ...SHOWN, messageIdNow: "order-2", messageIdCharged: "order-1", customerChanged: false },
-  ],
-  [
-    "edited",
-    STATE,
-    { ...SHOWN, messageIdNow: "order-2", messageIdCharged: undefined, customerChanged: false },
-  ],
+  ["edited", chargedTo("cus_eve"), { ...SHOWN, ...UNCHANGED }],
+  ["edited", chargedTo(), { ...SHOWN, ...UNCHANGED }],
+  ["edited", STATE, { ...SHOWN, ...UNCHANGED, messageIdCharged: undefined }],
 ])("of a PaymentIntent under %s neither customer nor card is shown", (kind, state, shown) => {
   const finding: Finding = { messageId: "order-1", kind, recorded: PAID, atStripe: [state] };
   expect(shownFinding(finding)).toStrictEqual({
