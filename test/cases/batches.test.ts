@@ -135,8 +135,8 @@ test("close to the deadline nothing new starts: the message goes back unclaimed"
 test("a revoked key is an operator's fault: nothing is lost, and a working key resolves it", async () => {
   let key = "sk_test_revoked";
   const dropped: string[] = [];
-  const keys = { get: async () => key, drop: (rejected: string) => dropped.push(rejected) };
-  const worker = await startWorker({ keys: { ...keys, drop: (k) => void keys.drop(k) } });
+  const drop = (rejected: string) => void dropped.push(rejected);
+  const worker = await startWorker({ keys: { get: async () => key, drop } });
   worker.stripe.keys.revoke("sk_test_revoked");
 
   const failed = await worker.deliver(payment());

@@ -58,15 +58,13 @@ async function prepare() {
   return { ...worker, pay: worker.deliver, events, deliver, intentId, notices };
 }
 
+const after = (result: string, revision: number) => ({ outcome: { result }, revision });
 const DEBIT = payment({ paymentMethod: "pm_usBankAccount_success" });
 
 test("a bank debit that arrives is succeeded, one revision later", async () => {
   const { deliver, events, intentId, record, stripe, clock, pay } = await prepare();
   await pay(DEBIT);
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "processing" },
-    revision: 1,
-  });
+  expect(await record("order-1001")).toMatchObject(after("processing", 1));
   clock.now += 3 * 86_400_000;
   stripe.step(intentId(), "succeed");
   expect(await deliver(events.at(-1))).toMatchObject({ decisions: ["advanced"], failed: [] });
@@ -95,10 +93,7 @@ test("a bank debit that bounces is failed with its code, and may still succeed",
   });
   stripe.step(intentId(), "succeed");
   await deliver(events.at(-1));
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "succeeded" },
-    revision: 3,
-  });
+  expect(await record("order-1001")).toMatchObject(after("succeeded", 3));
 });
 
 test("an authentication that nobody finishes ends as canceled", async () => {
@@ -116,16 +111,10 @@ test("events three times, in any order, and in one batch move the record once", 
   await pay(DEBIT);
   stripe.step(intentId(), "succeed");
   const [processing, succeeded] = events;
-  expect((await deliver(succeeded, processing, succeeded)).decisions).toEqual([
-    "advanced",
-    "advanced",
-    "advanced",
-  ]);
+  const { decisions } = await deliver(succeeded, processing, succeeded);
+  expect(decisions).toEqual(["advanced", "advanced", "advanced"]);
   expect((await deliver(processing, succeeded)).decisions).toEqual(["duplicate", "duplicate"]);
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "succeeded" },
-    revision: 2,
-  });
+  expect(await record("order-1001")).toMatchObject(after("succeeded", 2));
   // One question to Stripe per batch and payment.
   expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(2);
 });
@@ -141,10 +130,7 @@ test("an event that is early comes back, and the worker's outcome stays the firs
   expect(early.failed).toEqual([{ itemIdentifier: "sqs-0" }]);
   clock.now += 3_600_000;
   await redeliver();
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "processing" },
-    revision: 1,
-  });
+  expect(await record("order-1001")).toMatchObject(after("processing", 1));
   expect((await deliver(events.at(-1))).decisions).toEqual(["advanced"]);
 });
 
@@ -153,24 +139,15 @@ test("a late copy of complete does not undo what has moved forward since", async
   // The worker's update is applied, an event moves it forward, and the reply is lost: the SDK sends a
   // second copy of it.
   const where = ({ update }: { update?: string }) => update?.includes("REMOVE lastError") === true;
-  table.faults.add(
-    { where },
-    {
-      kind: "hook",
-      at: "applied",
-      async run() {
-        stripe.step(intentId(), "succeed");
-        await deliver(events.at(-1));
-      },
-    },
-  );
+  const moveForward = async () => {
+    stripe.step(intentId(), "succeed");
+    await deliver(events.at(-1));
+  };
+  table.faults.add({ where }, { kind: "hook", at: "applied", run: moveForward });
   table.faults.add({ where }, { kind: "dropAfter" });
   const { lines } = await pay(DEBIT);
   expect(lines[0]).toMatchObject({ decision: "completed" });
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "succeeded" },
-    revision: 2,
-  });
+  expect(await record("order-1001")).toMatchObject(after("succeeded", 2));
 });
 
 test("another integration's PaymentIntent, and a type of no concern, are acknowledged", async () => {
@@ -249,10 +226,7 @@ test("a refund is reported, the same one once, and changes no outcome", async ()
       },
     },
   ]);
-  expect(await record("order-1001")).toMatchObject({
-    outcome: { result: "succeeded" },
-    revision: 1,
-  });
+  expect(await record("order-1001")).toMatchObject(after("succeeded", 1));
 });
 
 test("an event of the other mode, and a body that is no event, go to the dead-letter queue", async () => {

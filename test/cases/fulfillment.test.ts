@@ -130,18 +130,13 @@ test("processing records the event and ships nothing; succeeded ships, whichever
 
 test("an unpaid order is paid by a later success, and a paid one stays paid", async () => {
   const { apply, item } = await prepare();
-  expect(await apply({ result: "failed", hash: "h0" })).toEqual({
-    decision: "applied",
-    effect: "unpaid",
-  });
+  const failed = { result: "failed", hash: "h0" };
+  expect(await apply(failed)).toEqual({ decision: "applied", effect: "unpaid" });
   expect(await item("order#order-1")).toMatchObject({ status: "unpaid" });
-  expect(await apply({ id: "order-1:2", revision: 2 })).toEqual({
-    decision: "applied",
-    effect: "shipped",
-  });
-  expect(await apply({ id: "order-1:3", result: "failed", revision: 3 })).toEqual({
-    decision: "superseded",
-  });
+  const paid = { id: "order-1:2", revision: 2 };
+  expect(await apply(paid)).toEqual({ decision: "applied", effect: "shipped" });
+  const late = { ...failed, id: "order-1:3", revision: 3 };
+  expect(await apply(late)).toEqual({ decision: "superseded" });
   expect(await item("order#order-1")).toMatchObject({ status: "paid" });
 });
 
@@ -155,11 +150,10 @@ test("after the event's record expired, the order itself still prevents a second
 
 test("a table that does not answer is an error: the transaction may have been applied", async () => {
   const { table, apply, made } = await prepare();
-  const faults = Array.from({ length: 10 }, () =>
-    table.faults.add({ operation: "TransactWriteItems" }, { kind: "dropAfter" }),
-  );
+  const where = { operation: "TransactWriteItems", times: 10 };
+  const fault = table.faults.add(where, { kind: "dropAfter" });
   await expect(apply()).rejects.toMatchObject({ name: expect.any(String) });
-  for (const fault of faults) fault.remove();
+  fault.remove();
   expect(await apply()).toEqual({ decision: "duplicate" });
   expect(await made()).toEqual(EVERYTHING);
 });

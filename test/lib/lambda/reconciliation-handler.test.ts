@@ -143,19 +143,9 @@ test.each([
 
     expect(await run({ slicePayments: 1 }, remaining)).toEqual({ done: false, left });
 
-    expect(stored).toEqual(
-      ends.map((n) => [
-        "keep",
-        {
-          version: 1,
-          finished: 0,
-          run: expect.objectContaining({
-            until: paid(n),
-            slicePayments: 1,
-            startedAt: NOW,
-          }) as object,
-        },
-      ]),
+    const kept = (n: number) => ({ until: paid(n), slicePayments: 1, startedAt: NOW });
+    expect(stored).toMatchObject(
+      ends.map((n) => ["keep", { version: 1, finished: 0, run: kept(n) }]),
     );
     expect(lines).toMatchObject([
       { level: "INFO", message: "reconciliation continues", left, agree, requestId: "run-1" },
@@ -172,6 +162,8 @@ test("a slice for which the reserve leaves no time is kept in half its size", as
   ]);
 });
 
+const FINDING = "ReconciliationFinding by kind";
+
 test("each finding is a line with its metric, but for one that asks nobody to act", async () => {
   const at = paid(9);
   const { run, lines } = prepare({
@@ -183,19 +175,9 @@ test("each finding is a line with its metric, but for one that asks nobody to ac
     lines.map((line) => [line["level"], line["message"], line["messageId"], metricsOf(line)]),
   ).toEqual([
     ["INFO", "reconciliation: advanced", "order-1", []],
-    [
-      "ERROR",
-      "reconciliation: charged_twice",
-      "order-2",
-      ["ReconciliationFinding by kind", "DoubleCharge"],
-    ],
-    ["ERROR", "reconciliation: not_recorded", "order-3", ["ReconciliationFinding by kind"]],
-    [
-      "ERROR",
-      "reconciliation: sums differ",
-      undefined,
-      ["ReconciliationFinding by kind", "SumsDiffer"],
-    ],
+    ["ERROR", "reconciliation: charged_twice", "order-2", [FINDING, "DoubleCharge"]],
+    ["ERROR", "reconciliation: not_recorded", "order-3", [FINDING]],
+    ["ERROR", "reconciliation: sums differ", undefined, [FINDING, "SumsDiffer"]],
     ["INFO", "reconciliation done", undefined, ["Reconciled"]],
   ]);
   expect(lines[4]).toMatchObject({ findings: 3 });

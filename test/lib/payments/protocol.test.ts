@@ -266,40 +266,45 @@ test.each([
 });
 
 test("a first delivery younger than 23 hours asks Stripe once", async () => {
-  const { calls } = await deliver({ sentAgoMs: 23 * HOUR - 1 });
-
-  expect(calls).toEqual(["claim", "create", "complete"]);
+  expect((await deliver({ sentAgoMs: 23 * HOUR - 1 })).calls).toEqual([
+    "claim",
+    "create",
+    "complete",
+  ]);
 });
 
-test("what the lookup finds is recorded, and nothing is charged", async () => {
-  const find = () => ({ ...succeeded, requestId: "req_list" });
+test.each<[string, Script, object, string[]]>([
+  [
+    "that finds the charge is recorded",
+    { find: () => ({ ...succeeded, requestId: "req_list" }) },
+    { decision: "completed", stripeRequestId: "req_list" },
+    ["claim", "takeover", "find", "complete"],
+  ],
+  ...(["stripe_unavailable", "stripe_lookup", "unexpected"] as const).map(
+    (kind): [string, Script, object, string[]] => [
+      `that fails with ${kind} leaves the result unknown`,
+      { find: () => failed({ kind, code: "some_code" }) },
+      { decision: "transient", error: { kind } },
+      ["claim", "takeover", "find", "release"],
+    ],
+  ),
+  [
+    "for which there is no time is not made",
+    { takes: { claim: 52_000 } },
+    { decision: "transient", error: { kind: "deadline" } },
+    ["claim", "takeover", "release"],
+  ],
+  [
+    "after which there is no time comes back",
+    { takes: { find: 52_000 } },
+    { decision: "transient", error: { kind: "deadline" } },
+    ["claim", "takeover", "find", "release"],
+  ],
+])("a lookup %s, and nothing is charged", async (_, script, expected, asked) => {
+  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, ...script });
 
-  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
-
-  expect(result).toMatchObject({ decision: "completed", stripeRequestId: "req_list" });
-  expect(calls).toEqual(["claim", "takeover", "find", "complete"]);
-});
-
-test.each(["stripe_unavailable", "stripe_lookup", "unexpected"] as const)(
-  "a lookup that fails with %s charges nothing",
-  async (kind) => {
-    const find = () => failed({ kind, code: "some_code" });
-
-    const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, find });
-
-    expect(result).toMatchObject({ decision: "transient", error: { kind } });
-    expect(calls).toEqual(["claim", "takeover", "find", "release"]);
-  },
-);
-
-test.each([
-  ["no time for the lookup", { claim: 52_000 }, ["claim", "takeover", "release"]],
-  ["no time after it", { find: 52_000 }, ["claim", "takeover", "find", "release"]],
-])("with %s nothing is charged", async (_, takes, expected) => {
-  const { result, calls } = await deliver({ claimedAgoMs: 25 * HOUR, takes });
-
-  expect(result).toMatchObject({ decision: "transient", error: { kind: "deadline" } });
-  expect(calls).toEqual(expected);
+  expect(result).toMatchObject(expected);
+  expect(calls).toEqual(asked);
 });
 
 test.each([
