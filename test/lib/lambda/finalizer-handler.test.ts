@@ -1,6 +1,5 @@
 // With fakes of Stripe, the table and the bus: what each decision is in the log, and for SQS.
 
-import type { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 
 import type { LogLine } from "../../../lib/lambda/emf.ts";
@@ -10,7 +9,7 @@ import { TableError } from "../../../lib/payments/claim.ts";
 import type { PaymentState, RecordedOutcomes } from "../../../lib/payments/finalize.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
 import type { Payments } from "../../../lib/stripe/payments.ts";
-import { CONTEXT, sqsEvent } from "../../support/sqs-event.ts";
+import { CONTEXT, sqsEvent, visibilityClient } from "../../support/sqs-event.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
@@ -57,13 +56,7 @@ async function handle(services: Services, ...sent: unknown[]) {
   const lines: LogLine[] = [];
   const notices: PaymentNotice[] = [];
   const asked: unknown[][] = [];
-  const timeouts: (number | undefined)[] = [];
-  const client = {
-    async send({ input }: ChangeMessageVisibilityBatchCommand) {
-      timeouts.push(...(input.Entries ?? []).map((entry) => entry.VisibilityTimeout));
-      return {};
-    },
-  };
+  const { client, timeouts } = visibilityClient();
   const advance: RecordedOutcomes["advance"] = async (...args) => {
     asked.push(["advance", ...args]);
     if ("throws" in services) throw services.throws;
@@ -96,7 +89,7 @@ async function handle(services: Services, ...sent: unknown[]) {
     }),
     source: "urn:payment-worker:test",
     mode: services.mode ?? "test",
-    queue: { client: client as unknown as SQSClient, url: "http://queue" },
+    queue: { client, url: "http://queue" },
     functionName: "payment-finalizer",
     timings: WORKER_TIMINGS,
     now: () => NOW,
@@ -115,133 +108,100 @@ const EVENT = {
   stripeEventType: "payment_intent.succeeded",
   paymentIntentId: "pi_1",
 };
-const OURS = { ...EVENT, messageId: "order-1" };
 const OF_REFUND = { ...EVENT, stripeEventType: "charge.refunded" };
 const LIVE = event("payment_intent.succeeded", { id: "pi_1" }, true);
 const UNAVAILABLE = { error: { kind: "stripe_unavailable", code: "http_503" } } as const;
 const FOREIGN = { foreign: true } as const;
-const ABSENT = "a PaymentIntent of ours without a record: expired, lost, or another deployment's";
-const TWICE = "double charge: a second PaymentIntent carries this message id; refund one of them";
 
-/** The level and decision of the line, its message, and its other fields, of which each 1 is a metric. */
-type Row = [Services, unknown, string | number, string, string, object];
+const CONFIGURATION = { error: { kind: "stripe_configuration" } } as const;
+const CUSTOMER = event("customer.created");
+const recorded = (result: "succeeded" | "processing" | "canceled", paymentIntentId = "pi_1") => ({
+  standing: { outcome: { result, paymentIntentId } },
+});
 
-test.each<Row>([
-  [
-    {},
-    SUCCEEDED,
-    "acknowledged",
-    "INFO advanced",
-    "the payment is now succeeded",
-    { ...OURS, outcome: "succeeded", Advanced: 1 },
-  ],
-  [
-    { retrieved: stateOf(FAILED) },
-    SUCCEEDED,
-    "acknowledged",
-    "INFO advanced",
-    "the payment is now failed",
-    { ...OURS, outcome: "failed", code: "debit_not_authorized", Advanced: 1 },
-  ],
-  [
-    { standing: { outcome: PAID } },
-    SUCCEEDED,
-    "acknowledged",
-    "INFO duplicate",
-    "duplicate: the outcome is succeeded already",
-    { ...OURS, outcome: "succeeded", Duplicate: 1 },
-  ],
-  [
-    // A decline that was recorded without its PaymentIntent's id.
-    { retrieved: stateOf(FAILED), standing: { outcome: { result: "declined", code: "lost" } } },
-    SUCCEEDED,
-    "acknowledged",
-    "INFO duplicate",
-    "duplicate: the outcome is declined already",
-    { ...OURS, outcome: "declined", code: "lost", Duplicate: 1 },
-  ],
-  [
-    { standing: {} },
-    SUCCEEDED,
-    23,
-    "INFO in_progress",
-    "too early: the worker has not recorded an outcome yet",
-    { ...OURS, InProgress: 1 },
-  ],
-  [
-    { standing: "none" },
-    SUCCEEDED,
-    "acknowledged",
-    "WARN unmatched",
-    ABSENT,
-    { ...OURS, Unmatched: 1 },
-  ],
-  [
-    { standing: { outcome: { result: "processing", paymentIntentId: "pi_0" } } },
-    SUCCEEDED,
-    "acknowledged",
-    "ERROR double_charge",
-    TWICE,
-    { ...OURS, recorded: "pi_0", found: "pi_1", DoubleCharge: 1 },
-  ],
-  [
-    { standing: { outcome: { result: "canceled", paymentIntentId: "pi_1" } } },
-    SUCCEEDED,
-    0,
-    "ERROR contradiction",
-    "Stripe says succeeded, and the record says canceled for good",
-    { ...OURS, recorded: "canceled", found: "succeeded", Contradiction: 1 },
-  ],
-  ...[SUCCEEDED, REFUNDED].flatMap((sent): Row[] => [
+/** What answers an event, what becomes of its message, and the line: its start, and its other fields. */
+type Row = [Services, unknown, string | number, `${string} ${string}: ${string}`, object];
+
+const ROWS: Row[] = [
+  // An event of a payment that succeeded, by what the table answers.
+  ...(
     [
-      { retrieved: FOREIGN, refunded: FOREIGN },
-      sent,
-      "acknowledged",
-      "INFO foreign",
-      "another integration's PaymentIntent: it carries no message id",
-      { ...EVENT, stripeEventType: sent.type, Foreign: 1 },
-    ],
-    [
-      { retrieved: UNAVAILABLE, refunded: UNAVAILABLE },
-      sent,
-      "Unavailable",
-      "WARN transient",
-      "not finalized yet: stripe_unavailable",
-      { ...EVENT, stripeEventType: sent.type, ...UNAVAILABLE.error, TransientFailure: 1 },
-    ],
+      [
+        {},
+        "acknowledged",
+        "INFO advanced: the payment is now succeeded",
+        { outcome: "succeeded", Advanced: 1 },
+      ],
+      [
+        recorded("succeeded"),
+        "acknowledged",
+        "INFO duplicate: duplicate: the outcome is succeeded already",
+        { outcome: "succeeded", Duplicate: 1 },
+      ],
+      [
+        { standing: {} },
+        23,
+        "INFO in_progress: too early: the worker has not recorded an outcome yet",
+        { InProgress: 1 },
+      ],
+      [
+        { standing: "none" },
+        "acknowledged",
+        "WARN unmatched: a PaymentIntent of ours without a record: expired, lost, or another deployment's",
+        { Unmatched: 1 },
+      ],
+      [
+        recorded("processing", "pi_0"),
+        "acknowledged",
+        "ERROR double_charge: double charge: a second PaymentIntent carries this message id; refund one of them",
+        { recorded: "pi_0", found: "pi_1", DoubleCharge: 1 },
+      ],
+      [
+        recorded("canceled"),
+        0,
+        "ERROR contradiction: Stripe says succeeded, and the record says canceled for good",
+        { recorded: "canceled", found: "succeeded", Contradiction: 1 },
+      ],
+      [
+        { retrieved: stateOf(FAILED) },
+        "acknowledged",
+        "INFO advanced: the payment is now failed",
+        { outcome: "failed", code: "debit_not_authorized", Advanced: 1 },
+      ],
+      [
+        // A decline that was recorded without its PaymentIntent's id.
+        { retrieved: stateOf(FAILED), standing: { outcome: { result: "declined", code: "lost" } } },
+        "acknowledged",
+        "INFO duplicate: duplicate: the outcome is declined already",
+        { outcome: "declined", code: "lost", Duplicate: 1 },
+      ],
+    ] as const
+  ).map(([services, disposition, line, more]): Row => [
+    services,
+    SUCCEEDED,
+    disposition,
+    line,
+    { ...EVENT, messageId: "order-1", ...more },
   ]),
-  [
-    {},
-    event("customer.created"),
-    "acknowledged",
-    "INFO ignored",
-    "an event that changes nothing here",
-    { stripeEventId: "evt_1", stripeEventType: "customer.created" },
-  ],
-  [
-    {},
-    "hello",
-    0,
-    "ERROR invalid",
-    "the body is not an event of Stripe's",
-    { reason: "not_an_event", Invalid: 1 },
-  ],
-  [
-    {},
-    LIVE,
-    0,
-    "ERROR invalid",
-    "an event of the other Stripe mode",
-    { ...EVENT, reason: "mode", Invalid: 1 },
-  ],
-  [
-    { retrieved: { error: { kind: "stripe_configuration" } } },
-    SUCCEEDED,
-    "Unavailable",
-    "ERROR transient",
-    "not finalized yet: stripe_configuration",
-    { ...EVENT, kind: "stripe_configuration", TransientFailure: 1, ConfigurationError: 1 },
-  ],
+  ...[SUCCEEDED, REFUNDED].flatMap((sent): Row[] => {
+    const of = { ...EVENT, stripeEventType: sent.type };
+    return [
+      [
+        { retrieved: FOREIGN, refunded: FOREIGN },
+        sent,
+        "acknowledged",
+        "INFO foreign: another integration's PaymentIntent: it carries no message id",
+        { ...of, Foreign: 1 },
+      ],
+      [
+        { retrieved: UNAVAILABLE, refunded: UNAVAILABLE },
+        sent,
+        "Unavailable",
+        "WARN transient: not finalized yet: stripe_unavailable",
+        { ...of, ...UNAVAILABLE.error, TransientFailure: 1 },
+      ],
+    ];
+  }),
   ...(
     [
       [
@@ -257,57 +217,79 @@ test.each<Row>([
     { throws },
     SUCCEEDED,
     disposition,
-    "WARN transient",
-    `not finalized yet: ${kind}`,
+    `WARN transient: not finalized yet: ${kind}`,
     { ...EVENT, kind, code, TransientFailure: 1 },
   ]),
+  [
+    { retrieved: CONFIGURATION },
+    SUCCEEDED,
+    "Unavailable",
+    "ERROR transient: not finalized yet: stripe_configuration",
+    { ...EVENT, ...CONFIGURATION.error, TransientFailure: 1, ConfigurationError: 1 },
+  ],
+  [
+    {},
+    CUSTOMER,
+    "acknowledged",
+    "INFO ignored: an event that changes nothing here",
+    { stripeEventId: "evt_1", stripeEventType: "customer.created" },
+  ],
+  [
+    {},
+    "hello",
+    0,
+    "ERROR invalid: the body is not an event of Stripe's",
+    { reason: "not_an_event", Invalid: 1 },
+  ],
+  [
+    {},
+    LIVE,
+    0,
+    "ERROR invalid: an event of the other Stripe mode",
+    { ...EVENT, reason: "mode", Invalid: 1 },
+  ],
   [
     { bus: ["ThrottlingException"] },
     REFUNDED,
     23,
-    "WARN transient",
-    "not finalized yet: unexpected",
+    "WARN transient: not finalized yet: unexpected",
     { ...OF_REFUND, kind: "unexpected", code: "ThrottlingException", TransientFailure: 1 },
   ],
   [
     {}, // without a bus
     REFUNDED,
     "acknowledged",
-    "INFO reported",
-    "reported payment.refunded",
+    "INFO reported: reported payment.refunded",
     { ...OF_REFUND, eventId: "order-1:refunded:200", Refunded: 1 },
   ],
   [
     { bus: [undefined] },
     DISPUTED,
     "acknowledged",
-    "WARN reported",
-    "reported payment.disputed",
+    "WARN reported: reported payment.disputed",
     {
       ...EVENT,
-      stripeEventType: "charge.dispute.created",
+      stripeEventType: DISPUTED.type,
       eventId: "order-1:disputed:du_1:created",
       Disputed: 1,
     },
   ],
-])("%j and an event: %j: %s, %s: %s", async (services, sent, disposition, start, message, more) => {
+];
+
+test.each(ROWS)("%j and an event: %j: %s, %s", async (services, sent, disposition, start, more) => {
   const handled = await handle(services, sent);
 
   expect(handled.disposition).toBe(disposition);
-  const { _aws, ...line } = handled.lines[0] as {
-    _aws: { CloudWatchMetrics: { Metrics: object[] }[] };
-  };
-  expect(_aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toEqual(
+  const { level, decision, message, _aws, ...line } = handled.lines[0] ?? {};
+  expect(`${String(level)} ${String(decision)}: ${String(message)}`).toBe(start);
+  const { CloudWatchMetrics } = _aws as { CloudWatchMetrics: { Metrics: object[] }[] };
+  expect(CloudWatchMetrics.flatMap(({ Metrics }) => Metrics)).toEqual(
     Object.entries(more)
       .filter(([, value]) => value === 1)
       .map(([Name]) => ({ Name, Unit: "Count" })),
   );
-  const [level, decision] = start.split(" ");
   expect(line).toEqual({
     timestamp: "2026-11-30T12:00:00.000Z",
-    level,
-    message,
-    decision,
     receiveCount: 1,
     sqsMessageId: "sqs-0",
     requestId: "request-1",

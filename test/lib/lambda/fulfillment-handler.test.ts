@@ -1,13 +1,12 @@
 // With a fake of the orders table: what each decision is in the log, and for SQS.
 
-import type { ChangeMessageVisibilityBatchCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, test } from "vitest";
 
 import type { LogLine } from "../../../lib/lambda/emf.ts";
 import { createFulfillmentHandler } from "../../../lib/lambda/fulfillment-handler.ts";
 import type { Canceled, Order, Orders } from "../../../lib/orders/fulfill.ts";
 import { ORDER } from "../../support/orders.ts";
-import { CONTEXT, sqsEvent } from "../../support/sqs-event.ts";
+import { CONTEXT, sqsEvent, visibilityClient } from "../../support/sqs-event.ts";
 
 const EVENT = {
   specversion: "1.0",
@@ -30,16 +29,10 @@ type Services = { order?: Order | undefined; canceled?: Canceled; apply?: Orders
 async function handle(services: Services, ...details: unknown[]) {
   const { order, canceled } = { order: ORDER, ...services };
   const lines: LogLine[] = [];
-  const timeouts: (number | undefined)[] = [];
-  const client = {
-    async send({ input }: ChangeMessageVisibilityBatchCommand) {
-      timeouts.push(...(input.Entries ?? []).map((entry) => entry.VisibilityTimeout));
-      return {};
-    },
-  };
+  const { client, timeouts } = visibilityClient();
   const handler = createFulfillmentHandler({
     orders: { find: async () => order, apply: services.apply ?? (async () => canceled) },
-    queue: { client: client as unknown as SQSClient, url: "http://queue" },
+    queue: { client, url: "http://queue" },
     functionName: "order-fulfillment",
     timings: { backoffBaseMs: 30_000, backoffCapMs: 900_000 },
     now: () => Date.parse("2026-11-30T12:00:00Z"),
@@ -56,107 +49,87 @@ async function handle(services: Services, ...details: unknown[]) {
 const NONE = { code: "None" };
 const failed = (item: object) => ({ code: "ConditionalCheckFailed", item: { ...item } });
 
-test.each<[Services, detail: unknown, disposition: string | number, start: string, string, object]>(
-  [
-    [{}, EVENT, "acknowledged", "INFO applied", "the order is shipped", { Fulfilled: 1 }],
-    [
-      { canceled: [NONE, failed({ status: "paid", paymentIntentId: "pi_1" })] },
-      EVENT,
-      "acknowledged",
-      "INFO duplicate",
-      "duplicate: the event was applied already",
-      { Duplicate: 1 },
-    ],
-    [
-      { canceled: [NONE, failed({ status: "paid" })] },
-      UNPAID,
-      "acknowledged",
-      "INFO superseded",
-      "an older event of an order that is paid",
-      { Duplicate: 1 },
-    ],
-    [
-      { canceled: [failed({ hash: "another" })] },
-      EVENT,
-      0,
-      "ERROR conflict",
-      "conflict: another event with this id says something else",
-      { Conflict: 1 },
-    ],
-    [
-      { order: undefined },
-      EVENT,
-      0,
-      "ERROR unknown_order",
-      "there is no order for this payment",
-      { Conflict: 1 },
-    ],
-    [
-      { canceled: [NONE, NONE, NONE, { code: "ConditionalCheckFailed" }] },
-      EVENT,
-      0,
-      "ERROR bug",
-      "the table holds an effect without the record of its event",
-      { code: "ConditionalCheckFailed", Conflict: 1 },
-    ],
-    [
-      { canceled: [{ code: "TransactionConflict" }] },
-      EVENT,
-      23,
-      "WARN transient",
-      "not applied yet",
-      { code: "TransactionConflict", TransientFailure: 1 },
-    ],
-    [
-      { apply: () => Promise.reject(new TypeError("4242")) },
-      EVENT,
-      23,
-      "WARN transient",
-      "not applied yet",
-      { code: "TypeError", TransientFailure: 1 },
-    ],
-    [
-      { apply: () => Promise.reject("4242") },
-      EVENT,
-      23,
-      "WARN transient",
-      "not applied yet",
-      { code: "string", TransientFailure: 1 },
-    ],
-    [
-      {},
-      "hello",
-      0,
-      "ERROR invalid",
-      "the body is not an outcome event",
-      { messageId: undefined, eventId: undefined, Invalid: 1 },
-    ],
-  ],
-)(
-  "%j and an event: %j: %s, %s: %s",
-  async (services, detail, disposition, start, message, more) => {
-    const handled = await handle(services, detail);
+const AT_WORK = { code: "TransactionConflict" };
+const LATE = { canceled: [NONE, failed({ status: "paid" })] };
+const ORPHAN = { canceled: [NONE, NONE, NONE, { code: "ConditionalCheckFailed" }] };
+const throws = (cause: unknown) => ({ apply: () => Promise.reject(cause) });
 
-    expect(handled.disposition).toBe(disposition);
-    const [level, decision] = start.split(" ");
-    expect(handled.lines).toEqual([
-      {
-        timestamp: "2026-11-30T12:00:00.000Z",
-        level,
-        message,
-        decision,
-        messageId: "order-1",
-        eventId: "order-1:1",
-        receiveCount: 1,
-        sqsMessageId: "sqs-0",
-        requestId: "request-1",
-        FunctionName: "order-fulfillment",
-        _aws: expect.anything(),
-        ...more,
-      },
-    ]);
-  },
-);
+test.each<[Services, detail: unknown, disposition: string | number, line: string, object]>([
+  [{}, EVENT, "acknowledged", "INFO applied: the order is shipped", { Fulfilled: 1 }],
+  [
+    { canceled: [NONE, failed({ status: "paid", paymentIntentId: "pi_1" })] },
+    EVENT,
+    "acknowledged",
+    "INFO duplicate: duplicate: the event was applied already",
+    { Duplicate: 1 },
+  ],
+  [
+    LATE,
+    UNPAID,
+    "acknowledged",
+    "INFO superseded: an older event of an order that is paid",
+    { Duplicate: 1 },
+  ],
+  [
+    { canceled: [failed({ hash: "another" })] },
+    EVENT,
+    0,
+    "ERROR conflict: conflict: another event with this id says something else",
+    { Conflict: 1 },
+  ],
+  [
+    { order: undefined },
+    EVENT,
+    0,
+    "ERROR unknown_order: there is no order for this payment",
+    { Conflict: 1 },
+  ],
+  [
+    ORPHAN,
+    EVENT,
+    0,
+    "ERROR bug: the table holds an effect without the record of its event",
+    { code: "ConditionalCheckFailed", Conflict: 1 },
+  ],
+  ...(
+    [
+      [{ canceled: [AT_WORK] }, "TransactionConflict"],
+      [throws(new TypeError("4242")), "TypeError"],
+      [throws("4242"), "string"],
+    ] as const
+  ).map(([services, code]): [Services, unknown, number, string, object] => [
+    { ...services },
+    EVENT,
+    23,
+    "WARN transient: not applied yet",
+    { code, TransientFailure: 1 },
+  ]),
+  [
+    {},
+    "hello",
+    0,
+    "ERROR invalid: the body is not an outcome event",
+    { messageId: undefined, eventId: undefined, Invalid: 1 },
+  ],
+])("%j and an event: %j: %s, %s", async (services, detail, disposition, start, more) => {
+  const handled = await handle(services, detail);
+
+  expect(handled.disposition).toBe(disposition);
+  const { level, decision, message, ...line } = handled.lines[0] ?? {};
+  expect(`${String(level)} ${String(decision)}: ${String(message)}`).toBe(start);
+  expect(line).toEqual({
+    timestamp: "2026-11-30T12:00:00.000Z",
+    messageId: "order-1",
+    eventId: "order-1:1",
+    receiveCount: 1,
+    sqsMessageId: "sqs-0",
+    requestId: "request-1",
+    FunctionName: "order-fulfillment",
+    _aws: expect.anything(),
+    ...more,
+  });
+  expect(handled.lines).toHaveLength(1);
+});
 
 test("events of one order run one after another, and only what is the same in all runs once", async () => {
   const ran: string[] = [];
