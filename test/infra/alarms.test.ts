@@ -5,35 +5,12 @@ import * as sns from "aws-cdk-lib/aws-sns";
 import { expect, test } from "vitest";
 
 import { TIMINGS } from "../support/timings.ts";
-import { newApp, paymentWorker, propertiesOf, templateOf } from "./synth.ts";
-
-type Query = {
-  Id: string;
-  Expression?: string;
-  MetricStat?: { Metric: { MetricName: string; Namespace: string }; Period: number; Stat: string };
-};
-type Alarm = {
-  MetricName?: string;
-  Namespace?: string;
-  Dimensions?: { Name: string; Value: unknown }[];
-  Period?: number;
-  Statistic?: string;
-  Threshold: number;
-  EvaluationPeriods: number;
-  ComparisonOperator: string;
-  TreatMissingData: string;
-  AlarmDescription: string;
-  Metrics?: Query[];
-};
+import { alarmOf, formulaOf, newApp, paymentWorker, propertiesOf, templateOf } from "./synth.ts";
+import type { Alarm } from "./synth.ts";
 
 const template = templateOf();
-
-function alarm(name: string): Alarm {
-  const logicalId = Object.keys(template.findResources("AWS::CloudWatch::Alarm")).find((id) =>
-    new RegExp(`^PaymentWorkerAlarms${name}[0-9A-F]{8}$`).test(id),
-  );
-  return template.toJSON()["Resources"][logicalId ?? ""].Properties;
-}
+const alarm = (name: string): Alarm => alarmOf(template, `^PaymentWorkerAlarms${name}`);
+const expression = (name: string): string => formulaOf(alarm(name));
 
 const ofQueue = (logicalId: string, MetricName: string, rest: Partial<Alarm>) => ({
   MetricName,
@@ -231,16 +208,3 @@ test("by option, the topic is notified when the secret or the key is about to be
   ]);
   expect(propertiesOf(template, "AWS::Events::Rule")).toEqual([]);
 });
-
-/** An alarm's formula, with the names of the metrics that its variables stand for. */
-function expression(name: string): string {
-  const queries = alarm(name).Metrics ?? [];
-  const formula = queries.find((query) => query.Expression)?.Expression ?? "";
-  return queries.reduce(
-    (text, { Id, MetricStat }) =>
-      MetricStat
-        ? text.replaceAll(new RegExp(`\\b${Id}\\b`, "g"), MetricStat.Metric.MetricName)
-        : text,
-    formula,
-  );
-}

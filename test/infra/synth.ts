@@ -72,3 +72,42 @@ export function statementsOf(template: Template): Record<string, Statement> {
       .map((statement) => [statement.Sid, statement]),
   );
 }
+
+type Query = {
+  Id: string;
+  Expression?: string;
+  MetricStat?: { Metric: { MetricName: string; Namespace: string }; Period: number; Stat: string };
+};
+export type Alarm = {
+  MetricName?: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+  Period?: number;
+  Statistic?: string;
+  Threshold: number;
+  EvaluationPeriods: number;
+  ComparisonOperator: string;
+  TreatMissingData: string;
+  AlarmDescription: string;
+  Metrics?: Query[];
+};
+
+/** The alarm whose construct has this id. */
+export function alarmOf(template: Template, name: string): Alarm {
+  const [, alarm] =
+    Object.entries(template.findResources("AWS::CloudWatch::Alarm")).find(([id]) =>
+      new RegExp(`${name}[0-9A-F]{8}$`).test(id),
+    ) ?? [];
+  return alarm?.["Properties"] as Alarm;
+}
+
+/** An alarm's formula, with the names of the metrics that its variables stand for. */
+export function formulaOf({ Metrics = [] }: Alarm): string {
+  const formula = Metrics.find((query) => query.Expression)?.Expression ?? "";
+  return Metrics.reduce(
+    (text, { Id, MetricStat }) =>
+      MetricStat
+        ? text.replaceAll(new RegExp(`\\b${Id}\\b`, "g"), MetricStat.Metric.MetricName)
+        : text,
+    formula,
+  );
+}

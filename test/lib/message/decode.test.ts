@@ -39,6 +39,16 @@ function nested(levels: number, wrap: (inner: unknown) => unknown = (inner) => [
   return Array.from({ length: levels - 1 }).reduce(wrap, []);
 }
 
+const many = (length: number, value = "v") =>
+  Object.fromEntries(Array.from({ length }, (_, i) => [`key-${i}`, value]));
+/** A card number below names of 60 characters and one of so many. */
+const buried = (length: number) =>
+  ["d".repeat(length), "c".repeat(60), "b".repeat(60), "a".repeat(60)].reduce<unknown>(
+    (inner, name) => ({ [name]: inner }),
+    "4242424242424242",
+  ) as object;
+const BURIED = `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(17)}`;
+
 const kept: [what: string, change: object][] = [
   ["the least amount", { amount: 1 }],
   ["the greatest amount", { amount: 999_999_999_999 }],
@@ -70,10 +80,7 @@ const kept: [what: string, change: object][] = [
   ["an ObjectId with a card's digits", { id: "a4242424242424242bcdef01" }],
   ["the longest suffix", { statementDescriptorSuffix: "A".repeat(22) }],
   ["a suffix that ends in its letter", { statementDescriptorSuffix: "2026 A" }],
-  [
-    "the most metadata",
-    { metadata: Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`key-${i}`, "v"])) },
-  ],
+  ["the most metadata", { metadata: many(49) }],
   ["the longest metadata", { metadata: { ["k".repeat(40)]: "v".repeat(500) } }],
   ["the longest metadata in emoji", { metadata: { ["😀".repeat(40)]: "😀".repeat(500) } }],
   ["metadata with names that JavaScript knows", { metadata: { constructor: "a", toString: "b" } }],
@@ -137,18 +144,11 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["description", "description", { description: "a\u0000b" }],
   ["description", "description", { description: "a\ud800b" }],
   ["description", "description", { description: null }],
-  [
+  ...["123", "A*", "*A", "A".repeat(23)].map((suffix): [string, Rule, object] => [
     "statementDescriptorSuffix",
     "statement_descriptor_suffix",
-    { statementDescriptorSuffix: "123" },
-  ],
-  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "A*" }],
-  ["statementDescriptorSuffix", "statement_descriptor_suffix", { statementDescriptorSuffix: "*A" }],
-  [
-    "statementDescriptorSuffix",
-    "statement_descriptor_suffix",
-    { statementDescriptorSuffix: "A".repeat(23) },
-  ],
+    { statementDescriptorSuffix: suffix },
+  ]),
   ["metadata", "metadata", { metadata: [] }],
   ["metadata", "metadata", { metadata: { a: 1 } }],
   ["metadata", "metadata", { metadata: { a: "" } }],
@@ -156,11 +156,7 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["metadata", "metadata", { metadata: { ["k".repeat(41)]: "v" } }],
   ["metadata", "metadata", { metadata: { k: "v".repeat(501) } }],
   ["metadata", "metadata", { metadata: { k: "😀".repeat(501) } }],
-  [
-    "metadata",
-    "metadata",
-    { metadata: Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${i}`, "v"])) },
-  ],
+  ["metadata", "metadata", { metadata: many(50) }],
   ["metadata.message_id", "metadata_message_id", { metadata: { message_id: "x" } }],
   ["capture_method", "unknown_field", { capture_method: "manual" }],
   ["toString", "unknown_field", { toString: "x" }],
@@ -172,29 +168,9 @@ const broken: [field: string, rule: Rule, change: object][] = [
   ["body", "nesting", { extra: nested(64, (inner) => ({ a: inner })) }],
   ["extra", "unknown_field", { extra: Array.from({ length: 986 }, () => 1) }],
   ["body", "values", { extra: Array.from({ length: 987 }, () => 1) }],
-  [
-    "body",
-    "values",
-    { metadata: Object.fromEntries([...Array(500)].map((_, i) => [`k${i}`, ""])) },
-  ],
-  [
-    `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(17)}…`,
-    "card_number",
-    {
-      ["a".repeat(60)]: {
-        ["b".repeat(60)]: { ["c".repeat(60)]: { ["d".repeat(60)]: "4242424242424242" } },
-      },
-    },
-  ],
-  [
-    `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(17)}`,
-    "card_number",
-    {
-      ["a".repeat(60)]: {
-        ["b".repeat(60)]: { ["c".repeat(60)]: { ["d".repeat(17)]: "4242424242424242" } },
-      },
-    },
-  ],
+  ["body", "values", { metadata: many(500, "") }],
+  [`${BURIED}…`, "card_number", buried(60)],
+  [BURIED, "card_number", buried(17)],
   ["extra", "card_number", { extra: ["4242424242424242"] }],
   ["extra.pan", "card_number", { extra: { pan: 4242424242424242 } }],
   ["(unprintable name)", "unknown_field", { "evil\nname": "x" }],
@@ -223,6 +199,10 @@ test("a body of 262,144 characters is read, and one of a character more is not",
   });
 });
 
+const PROTO = JSON.stringify(PLAIN).replace("{", '{"__proto__":{},');
+const NO_JSON = '{"Type":"Notification","Message":"hi"}';
+const BINARY = '{"specversion":"1.0","data_base64":"e30="}';
+
 test.each<[string, string, string, Rule]>([
   ["text", "hello", "body", "body_json"],
   ["nothing", "", "body", "body_json"],
@@ -236,25 +216,10 @@ test.each<[string, string, string, Rule]>([
   ["an object that is nested too deep", '{"a":'.repeat(50_000), "body", "nesting"],
   ["a number of 100 digits", `{"amount":${"9".repeat(100)}}`, "id", "message_id"],
   ["a number of 101 digits", `{"amount":${"9".repeat(101)}}`, "body", "number_length"],
-  [
-    "__proto__",
-    JSON.stringify(PLAIN).replace("{", '{"__proto__":{},'),
-    "__proto__",
-    "unknown_field",
-  ],
+  ["__proto__", PROTO, "__proto__", "unknown_field"],
   ["CloudEvents 0.3", '{"specversion":"0.3","id":"a"}', "specversion", "cloudevents_version"],
-  [
-    "binary CloudEvents",
-    '{"specversion":"1.0","data_base64":"e30="}',
-    "data_base64",
-    "cloudevents_data",
-  ],
-  [
-    "an SNS message that is no JSON",
-    '{"Type":"Notification","Message":"hi"}',
-    "Message",
-    "body_json",
-  ],
+  ["binary CloudEvents", BINARY, "data_base64", "cloudevents_data"],
+  ["an SNS message that is no JSON", NO_JSON, "Message", "body_json"],
   ["an EventBridge event without detail", '{"detail-type":"x"}', "detail", "body_json"],
 ])("%s is invalid", (_what, body, field, rule) => {
   expect(decode(body)).toMatchObject({ kind: "invalid", violation: { field, rule } });
