@@ -5,15 +5,15 @@ import { newId, newPaymentIntent } from "./payment-intent.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import type { Confirmation } from "./payment-methods.ts";
 
-/** Creates the PaymentIntent and, when asked, confirms it. `nowMs` becomes `created`. */
+/** Creates the PaymentIntent and confirms it. `nowMs` becomes `created`. */
 export function createPaymentIntent(
   parameters: CreateParameters,
   nowMs: number,
 ): { intent: PaymentIntent; answer: Answer } {
-  const { paymentMethod: method, confirm, offSession } = parameters;
+  const { paymentMethod: method } = parameters;
   const open = newPaymentIntent(parameters, nowMs);
-  if (!confirm || !method) return answered(open);
-  const confirmation = method.confirm(offSession);
+  if (!method) throw new Error("Bug! A create without a payment method was let in.");
+  const { confirmation } = method;
   switch (confirmation.result) {
     case "succeeded":
       return answered({
@@ -28,7 +28,7 @@ export function createPaymentIntent(
       return answered({
         ...open,
         status: "requires_action",
-        next_action: nextAction(confirmation.nextAction, nowMs),
+        next_action: verification(nowMs),
       });
     case "declined":
       return declined(open, method.type, confirmation);
@@ -75,16 +75,11 @@ function declined(
   return { intent, answer: errorAnswer(402, { ...error, payment_intent: intent }, false) };
 }
 
-function nextAction(
-  type: "use_stripe_sdk" | "verify_with_microdeposits",
-  nowMs: number,
-): PaymentIntent["next_action"] {
-  if (type === "use_stripe_sdk")
-    return { type, use_stripe_sdk: { type: "three_d_secure_redirect" } };
+function verification(nowMs: number): PaymentIntent["next_action"] {
   const arrival_date = Math.floor(nowMs / 1000) + 2 * 24 * 60 * 60;
   const hosted_verification_url = "https://payments.stripe.com/microdeposit/local";
   return {
-    type,
+    type: "verify_with_microdeposits",
     verify_with_microdeposits: {
       arrival_date,
       hosted_verification_url,

@@ -1,4 +1,3 @@
-import { createParameters } from "./create-parameters.ts";
 import { invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Params } from "./form.ts";
@@ -24,14 +23,10 @@ const known: Known = {
   currency: "string",
   customer: "string",
   payment_method: "string",
-  automatic_payment_methods: { enabled: "string", allow_redirects: "string" },
   confirm: "string",
   off_session: "string",
-  return_url: "string",
   description: "string",
-  statement_descriptor: "string",
   statement_descriptor_suffix: "string",
-  receipt_email: "string",
   metadata: "any",
   capture_method: "string",
 };
@@ -41,6 +36,7 @@ const notEmulated = [
   "allowed_payment_method_types",
   "amount_details",
   "application_fee_amount",
+  "automatic_payment_methods",
   "confirmation_method",
   "confirmation_token",
   "customer_account",
@@ -56,8 +52,11 @@ const notEmulated = [
   "payment_method_data",
   "payment_method_options",
   "radar_options",
+  "receipt_email",
+  "return_url",
   "setup_future_usage",
   "shipping",
+  "statement_descriptor",
   "transfer_data",
   "transfer_group",
   "use_stripe_sdk",
@@ -68,7 +67,7 @@ export function createProblem(params: Params): Answer | undefined {
   return (
     notEmulatedProblem(params) ??
     unknownParameter(params, known) ??
-    missingParameter(params, ["amount", "currency"]) ??
+    missingParameter(params, ["amount", "currency", "payment_method"]) ??
     invalidBoolean(params, ["confirm", "off_session"]) ??
     moneyProblem(
       text(params, "amount") ?? "",
@@ -96,18 +95,17 @@ function notEmulatedProblem(params: Params): Answer | undefined {
 }
 
 function descriptorProblem(params: Params): Answer | undefined {
-  for (const param of ["statement_descriptor", "statement_descriptor_suffix"]) {
-    const value = text(params, param) ?? "";
-    if (characters(value) > 22) {
-      return invalidRequest(`Invalid string: ${value}; must be at most 22 characters`, { param });
-    }
-    // https://docs.stripe.com/get-started/account/statement-descriptors#requirements
-    if (/[<>\\'"*]/.test(value)) {
-      return invalidRequest(
-        "The statement descriptor can't contain the characters <, >, \\, ', \" or *.",
-        { param },
-      );
-    }
+  const param = "statement_descriptor_suffix";
+  const suffix = text(params, param) ?? "";
+  if (characters(suffix) > 22) {
+    return invalidRequest(`Invalid string: ${suffix}; must be at most 22 characters`, { param });
+  }
+  // https://docs.stripe.com/get-started/account/statement-descriptors#requirements
+  if (/[<>\\'"*]/.test(suffix)) {
+    return invalidRequest(
+      "The statement descriptor can't contain the characters <, >, \\, ', \" or *.",
+      { param },
+    );
   }
   const description = text(params, "description") ?? "";
   if (characters(description) <= 1000) return undefined;
@@ -122,28 +120,9 @@ function paymentMethodProblem(params: Params): Answer | undefined {
   return resourceMissing("PaymentMethod", id, "payment_method");
 }
 
+/** Every payment here is confirmed as it is created, and off session. */
 function confirmationProblem(params: Params): Answer | undefined {
-  const { confirm, offSession, paymentMethod, automaticPaymentMethods, allowRedirects } =
-    createParameters(params);
-  if (!confirm) {
-    if (params["off_session"] === undefined) return undefined;
-    const message =
-      "The parameter `off_session` cannot be passed when creating a PaymentIntent unless `confirm` is set to true.";
-    return invalidRequest(message, { param: "off_session" });
-  }
-  if (!paymentMethod) {
-    const message =
-      "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the PaymentIntent " +
-      "with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.";
-    return invalidRequest(message, { code: "payment_intent_unexpected_state" });
-  }
-  // Off session Stripe asks for none: https://docs.stripe.com/payments/checkout/save-and-reuse.
-  const redirects = automaticPaymentMethods && allowRedirects === "always";
-  if (offSession || !redirects || text(params, "return_url")) return undefined;
-  const message =
-    "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of these payment " +
-    "methods might redirect your customer off of your page, you must provide a `return_url`. If you don't want to accept " +
-    "redirect-based payment methods, set `automatic_payment_methods[enabled]` to `true` and " +
-    "`automatic_payment_methods[allow_redirects]` to `never` when creating Setup Intents and Payment Intents.";
-  return invalidRequest(message);
+  const param = ["confirm", "off_session"].find((name) => params[name] !== "true");
+  if (param === undefined) return undefined;
+  return invalidRequest(`The local Stripe server wants '${param}' to be true.`, { param });
 }

@@ -19,9 +19,7 @@ export function newPaymentIntent(parameters: CreateParameters, nowMs: number): P
     amount_received: 0,
     application: null,
     application_fee_amount: null,
-    automatic_payment_methods: parameters.automaticPaymentMethods
-      ? { allow_redirects: parameters.allowRedirects, enabled: true }
-      : null,
+    automatic_payment_methods: { allow_redirects: "always", enabled: true },
     canceled_at: null,
     cancellation_reason: null,
     capture_method: "automatic_async",
@@ -43,19 +41,17 @@ export function newPaymentIntent(parameters: CreateParameters, nowMs: number): P
     payment_method: paymentMethodId(parameters.paymentMethodId),
     payment_method_configuration_details: null,
     payment_method_options: null,
-    payment_method_types: parameters.automaticPaymentMethods
-      ? ["card", "us_bank_account"]
-      : ["card"],
+    payment_method_types: ["card", "us_bank_account"],
     payment_record: null,
     processing: null,
-    receipt_email: parameters.receiptEmail ?? null,
+    receipt_email: null,
     review: null,
     setup_future_usage: null,
     shipping: null,
     source: null,
-    statement_descriptor: parameters.statementDescriptor ?? null,
+    statement_descriptor: null,
     statement_descriptor_suffix: parameters.statementDescriptorSuffix ?? null,
-    status: parameters.paymentMethod ? "requires_confirmation" : "requires_payment_method",
+    status: "requires_confirmation",
     transfer_data: null,
     transfer_group: null,
   };

@@ -1,16 +1,17 @@
-/** What confirming with a payment method leads to. */
+/** What confirming with a payment method leads to, off session. */
 export type Confirmation =
   | { result: "succeeded" }
   /** A bank debit: Stripe knows days later whether it worked, so here it stays `processing`. */
   | { result: "processing" }
-  | { result: "requires_action"; nextAction: "use_stripe_sdk" | "verify_with_microdeposits" }
+  /** The holder of a bank account must confirm the small deposits. */
+  | { result: "requires_action" }
   | { result: "declined"; code: string; declineCode?: string; message: string; param?: string };
 
 export type PaymentMethod = {
   type: "card" | "us_bank_account";
   /** Of an amount, where its network takes fewer than others. */
   mostDigits?: number;
-  confirm(offSession: boolean): Confirmation;
+  confirmation: Confirmation;
 };
 
 /**
@@ -31,10 +32,10 @@ export function findPaymentMethod(id: string): PaymentMethod | undefined {
   if (authenticatedCards.has(card)) return authenticated;
   // Stripe has both spellings: pm_card_chargeDeclined and pm_card_visa_chargeDeclined.
   const decline = declines[card.replace(/^visa_/, "")];
-  return decline && { type: "card", confirm: () => ({ result: "declined", ...decline }) };
+  return decline && { type: "card", confirmation: { result: "declined", ...decline } };
 }
 
-const working: PaymentMethod = { type: "card", confirm: () => ({ result: "succeeded" }) };
+const working: PaymentMethod = { type: "card", confirmation: { result: "succeeded" } };
 
 const workingCards = new Set([
   "visa",
@@ -59,15 +60,12 @@ const authenticatedCards = new Set([
 /** Nobody is there to authenticate off session, so Stripe declines instead of asking. */
 const authenticated: PaymentMethod = {
   type: "card",
-  confirm: (offSession) =>
-    offSession
-      ? {
-          result: "declined",
-          code: "authentication_required",
-          declineCode: "authentication_required",
-          message: "Your card was declined. This transaction requires authentication.",
-        }
-      : { result: "requires_action", nextAction: "use_stripe_sdk" },
+  confirmation: {
+    result: "declined",
+    code: "authentication_required",
+    declineCode: "authentication_required",
+    message: "Your card was declined. This transaction requires authentication.",
+  },
 };
 
 type Decline = { code: string; declineCode?: string; message: string; param?: string };
@@ -123,11 +121,11 @@ const debits = new Set([
 function bankDebit(name: string): PaymentMethod | undefined {
   if (name === "failMicrodeposits") return unverified;
   if (!debits.has(name)) return undefined;
-  return { type: "us_bank_account", confirm: () => ({ result: "processing" }) };
+  return { type: "us_bank_account", confirmation: { result: "processing" } };
 }
 
 /** The one that asks for something off session too: the holder must first confirm the small deposits. */
 const unverified: PaymentMethod = {
   type: "us_bank_account",
-  confirm: () => ({ result: "requires_action", nextAction: "verify_with_microdeposits" }),
+  confirmation: { result: "requires_action" },
 };

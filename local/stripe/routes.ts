@@ -5,7 +5,6 @@ import type { Charges } from "./charges.ts";
 import { createParameters } from "./create-parameters.ts";
 import { createPaymentIntent } from "./create-payment-intent.ts";
 import { createProblem } from "./create-problem.ts";
-import { createCustomer, customerParametersProblem } from "./customers.ts";
 import { invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 import type { Events } from "./events.ts";
@@ -76,11 +75,6 @@ export function createRoutes(world: World) {
   const search = read((params, { account }) =>
     searchPaymentIntents(store, account, params, { nowMs: now(), lagMs: searchLagMs() }),
   );
-  const customers: Route = {
-    access: "write",
-    problem: customerParametersProblem,
-    run: (params) => createCustomer(params, now()),
-  };
 
   const retrieve = (id: string) =>
     read((params, { account }) => {
@@ -116,7 +110,6 @@ export function createRoutes(world: World) {
     "POST /v1/payment_intents": create,
     "GET /v1/payment_intents": list,
     "GET /v1/payment_intents/search": search,
-    "POST /v1/customers": customers,
     "GET /v1/balance_transactions": read((params, { account }) =>
       balance.list(account, params, (transaction, intentId) => {
         const intent = store.find(account, intentId);

@@ -54,9 +54,9 @@ test.each([
   ],
   [
     "endpoint",
-    (stripe: Stripe) => stripe.customers.create({ name: "Anna" }, KEY),
+    (stripe: Stripe) => stripe.paymentIntents.cancel("pi_1", {}, KEY),
     "Keys for idempotent requests can only be used for the same endpoint they were first used for " +
-      "('/v1/customers' vs '/v1/payment_intents'). Try using a key other than 'm-1' if you meant to execute a different request.",
+      "('/v1/payment_intents/pi_1/cancel' vs '/v1/payment_intents'). Try using a key other than 'm-1' if you meant to execute a different request.",
   ],
 ] as const)("another %s under one key is an idempotency error", async (_, call, message) => {
   const { server, stripe } = await startedStripe();

@@ -140,19 +140,3 @@ test.for([
     expect(server.ledger.charges()).toMatchObject(charges);
   },
 );
-
-test("a card that needs authentication requires action while the customer is there", async () => {
-  const { stripe } = await startedStripe();
-  const intent = await stripe.paymentIntents.create({
-    amount: 1200,
-    currency: "eur",
-    payment_method: "pm_card_threeDSecure2Required",
-    confirm: true,
-    return_url: "https://example.com/done",
-  });
-
-  expect(intent).toMatchObject({
-    status: "requires_action",
-    next_action: { type: "use_stripe_sdk" },
-  });
-});
