@@ -34,8 +34,6 @@ export type QueueServer = AwsJsonServer<QueueRequest> & {
     name: string;
     visibilityTimeoutSeconds: number;
     maxReceiveCount: number;
-    /** The queue's own; SQS's default is four days. */
-    retentionSeconds?: number;
   }) => Promise<Queues>;
   /** What is in a queue. Not logged, and no fault touches it. */
   messages: (queueUrl: string) => Promise<QueuedMessage[]>;
@@ -181,7 +179,7 @@ export async function startQueue(
 
   return {
     ...server,
-    async createQueues({ name, visibilityTimeoutSeconds, maxReceiveCount, retentionSeconds }) {
+    async createQueues({ name, visibilityTimeoutSeconds, maxReceiveCount }) {
       const dlqName = `${name}-dlq`;
       const dlqArn = arnOf(dlqName);
       await fauxqs.call("CreateQueue", {
@@ -191,7 +189,6 @@ export async function startQueue(
       await fauxqs.call("CreateQueue", {
         QueueName: name,
         Attributes: {
-          ...(retentionSeconds && { MessageRetentionPeriod: String(retentionSeconds) }),
           VisibilityTimeout: String(visibilityTimeoutSeconds),
           RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dlqArn, maxReceiveCount }),
         },

@@ -5,13 +5,13 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 import { hostOnQueue } from "../../local/hosted-function.ts";
 import { paymentWorker } from "../../local/payment-worker.ts";
 import { startStripe } from "../../local/stripe/server.ts";
 import type { SqsSubject } from "./scenarios/sqs-api.ts";
+import { item } from "./scenarios/table.ts";
 import { startElasticMq, startMinistack, startMoto } from "./servers/aws.ts";
 import { createRecordsTable, sqsClient } from "./servers/clients.ts";
 import { createQueues } from "./servers/queues.ts";
@@ -124,11 +124,8 @@ test.each([
     expect(killed.happened()).toBe(1);
     const results: unknown[] = [];
     for (const messageId of ["order-1", "order-2", "order-5", "declined"]) {
-      const { Item } = await table.client.send(
-        new GetCommand({ TableName: table.tableName, Key: { messageId }, ConsistentRead: true }),
-      );
-      const { result } = (Item?.["outcome"] ?? {}) as { result?: string };
-      results.push([Item?.["status"], result]);
+      const { status, outcome } = (await item(table, messageId)) ?? {};
+      results.push([status, (outcome as { result?: string } | undefined)?.result]);
     }
     expect(results).toEqual([
       ["COMPLETED", "succeeded"],

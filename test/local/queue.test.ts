@@ -37,7 +37,6 @@ test("createQueues makes a queue and its dead-letter queue with the settings it 
     name: "orders",
     visibilityTimeoutSeconds: 12,
     maxReceiveCount: 5,
-    retentionSeconds: 3600,
   });
   const { RedrivePolicy = "", ...others } = await attributesOf(client, made.queueUrl);
 
@@ -50,7 +49,6 @@ test("createQueues makes a queue and its dead-letter queue with the settings it 
   expect(others).toMatchObject({
     QueueArn: made.queueArn,
     VisibilityTimeout: "12",
-    MessageRetentionPeriod: "3600",
   });
   expect(JSON.parse(RedrivePolicy)).toEqual({
     deadLetterTargetArn: made.dlqArn,

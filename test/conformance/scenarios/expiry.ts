@@ -1,9 +1,10 @@
 // What DynamoDB's TTL may delete, and what it leaves for ever.
 
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 
 import type { Scenario } from "../conform.ts";
+import { item } from "./table.ts";
 import type { TableSubject } from "./table.ts";
 
 export type ExpirySubject = TableSubject & {
@@ -18,16 +19,13 @@ const SOURCE =
 const expiry = (name: string, messageId: string, expiresAt: unknown, stays: boolean) => ({
   name,
   source: SOURCE,
-  async run({ client, tableName, deleteExpired }: ExpirySubject): Promise<void> {
-    const item = { messageId, ...(expiresAt !== undefined && { expiresAt }) };
-    await client.send(new PutCommand({ TableName: tableName, Item: item }));
+  async run(table: ExpirySubject): Promise<void> {
+    const Item = { messageId, ...(expiresAt !== undefined && { expiresAt }) };
+    await table.client.send(new PutCommand({ TableName: table.tableName, Item }));
 
-    await deleteExpired(NOW_SECONDS);
+    await table.deleteExpired(NOW_SECONDS);
 
-    const { Item } = await client.send(
-      new GetCommand({ TableName: tableName, Key: { messageId }, ConsistentRead: true }),
-    );
-    expect(Item).toEqual(stays ? item : undefined);
+    expect(await item(table, messageId)).toEqual(stays ? Item : undefined);
   },
 });
 

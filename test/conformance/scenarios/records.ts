@@ -1,12 +1,13 @@
 // The worker's four writes, by its own code, on whatever stands for DynamoDB.
 
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 
 import { recordsTable } from "../../../lib/aws/records-table.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
 import { documentedBy } from "../conform.ts";
+import { item } from "./table.ts";
 import type { TableSubject } from "./table.ts";
 
 const CONDITIONS =
@@ -46,15 +47,6 @@ async function claimed(table: TableSubject, id: string, changes?: Partial<Idempo
   return { records, claim };
 }
 
-async function stored({ client, tableName }: TableSubject, messageId: string): Promise<unknown> {
-  const command = new GetCommand({
-    TableName: tableName,
-    Key: { messageId },
-    ConsistentRead: true,
-  });
-  return (await client.send(command)).Item;
-}
-
 const SUCCEEDED: Outcome = { result: "succeeded", paymentIntentId: "pi_1" };
 const COMPLETION = { outcome: SUCCEEDED, completedAt: 1_795_980_731_000 };
 const COMPLETED = {
@@ -74,7 +66,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
     expect(await records.claim(record("claim-1", { owner: "second" }), TIMEOUT_MS)).toEqual(first);
     // The SDK sent a put again whose reply was lost: its own owner is what it finds.
     expect(await records.claim(first, TIMEOUT_MS)).toEqual(first);
-    expect(await stored(table, "claim-1")).toEqual(first);
+    expect(await item(table, "claim-1")).toEqual(first);
   },
 
   async "a takeover changes owner, lease and attempt, and keeps when the first claim was"(table) {
@@ -83,7 +75,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
     const standing = await records.takeOver(seen, second("takeover-1"), TIMEOUT_MS);
 
     expect(standing).toBeUndefined();
-    expect(await stored(table, "takeover-1")).toEqual(
+    expect(await item(table, "takeover-1")).toEqual(
       record("takeover-1", {
         owner: "second",
         attempt: 2,
@@ -128,7 +120,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
       name: "TableError",
       code: "RecordVanished",
     });
-    expect(await stored(table, "takeover-4")).toBeUndefined();
+    expect(await item(table, "takeover-4")).toBeUndefined();
   },
 
   async "of many takeovers at once exactly one is written"(table) {
@@ -150,7 +142,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
 
     expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
     expect(await records.complete(claim, COMPLETION, TIMEOUT_MS)).toBe(true);
-    expect(await stored(table, "complete-1")).toEqual(record("complete-1", COMPLETED));
+    expect(await item(table, "complete-1")).toEqual(record("complete-1", COMPLETED));
   },
 
   async "a worker that lost its lease cannot complete"(table) {
@@ -158,7 +150,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
     await records.takeOver(seen, second("complete-2"), TIMEOUT_MS);
 
     expect(await records.complete(seen, COMPLETION, TIMEOUT_MS)).toBe(false);
-    expect(await stored(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
+    expect(await item(table, "complete-2")).toMatchObject({ status: "IN_PROGRESS" });
   },
 
   async "a late copy of a completion is done already, and does not undo what moved on since"(
@@ -173,14 +165,14 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
     const late = records.complete(claim, { ...COMPLETION, ...processing }, TIMEOUT_MS);
 
     expect(await late).toBe(true);
-    expect(await stored(table, "complete-4")).toEqual(moved);
+    expect(await item(table, "complete-4")).toEqual(moved);
   },
 
   async "completing a record that is not there makes none"(table) {
     const records = recordsOf(table);
 
     expect(await records.complete(record("complete-3"), COMPLETION, TIMEOUT_MS)).toBe(false);
-    expect(await stored(table, "complete-3")).toBeUndefined();
+    expect(await item(table, "complete-3")).toBeUndefined();
   },
 
   async "every kind of outcome comes back as it was recorded"(table) {
@@ -213,7 +205,7 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
 
     await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
 
-    expect(await stored(table, "release-1")).toEqual(
+    expect(await item(table, "release-1")).toEqual(
       record("release-1", { leaseExpiresAt: 0, lastError: UNAVAILABLE }),
     );
   },
@@ -230,14 +222,14 @@ export const recordScenarios = documentedBy<TableSubject>(CONDITIONS, {
       await records.release(claim, UNAVAILABLE, TIMEOUT_MS);
     }
 
-    expect(await stored(table, "release-2")).toMatchObject({
+    expect(await item(table, "release-2")).toMatchObject({
       owner: "second",
       leaseExpiresAt: 1_795_980_900_000,
     });
-    expect(await stored(table, "release-3")).toEqual({
+    expect(await item(table, "release-3")).toEqual({
       ...done,
       ...COMPLETED,
     });
-    expect(await stored(table, "release-4")).toBeUndefined();
+    expect(await item(table, "release-4")).toBeUndefined();
   },
 });

@@ -64,14 +64,10 @@ async function outcome(
   }
 }
 
-async function item({ client, tableName }: TableSubject, messageId: string): Promise<unknown> {
-  const command = new GetCommand({
-    TableName: tableName,
-    Key: { messageId },
-    ConsistentRead: true,
-  });
-  const { Item } = await client.send(command);
-  return Item;
+/** The item as it is in the table. */
+export async function item({ client, tableName: TableName }: TableSubject, messageId: string) {
+  const command = new GetCommand({ TableName, Key: { messageId }, ConsistentRead: true });
+  return (await client.send(command)).Item;
 }
 
 export const tableScenarios: readonly Scenario<TableSubject>[] = [

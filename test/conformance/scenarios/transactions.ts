@@ -1,13 +1,14 @@
 // What the fulfillment of orders relies on in DynamoDB's transactions.
 
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { GetCommand, PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { expect } from "vitest";
 
 import { documentedBy } from "../conform.ts";
 import type { Scenario } from "../conform.ts";
+import { item } from "./table.ts";
 import type { TableSubject } from "./table.ts";
 
 type Action = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
@@ -54,13 +55,6 @@ async function outcome(
       Item ? [Code, unmarshall(Item)] : [Code],
     );
   }
-}
-
-async function item({ client, tableName: TableName }: TableSubject, messageId: string) {
-  const { Item } = await client.send(
-    new GetCommand({ TableName, Key: { messageId }, ConsistentRead: true }),
-  );
-  return Item;
 }
 
 async function stocked({ client, tableName }: TableSubject, id: string, onHand: number) {
