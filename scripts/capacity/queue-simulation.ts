@@ -137,38 +137,23 @@ function createLimiter(perSecond: number) {
   };
 }
 
-/** What is to happen, in the order of its time: a binary heap. */
+/** What is to happen, in the order of its time. */
 function createAgenda() {
   type Entry = { at: number; run: (at: number) => void };
-  const heap: Entry[] = [];
-  const time = (index: number): number => heap[index]?.at ?? Infinity;
-  const swap = (a: number, b: number): void => {
-    const [first, second] = [heap[a], heap[b]];
-    if (first && second) [heap[a], heap[b]] = [second, first];
-  };
-  const next = (): Entry | undefined => {
-    swap(0, heap.length - 1);
-    const first = heap.pop();
-    for (let i = 0; ;) {
-      const child = time(2 * i + 1) <= time(2 * i + 2) ? 2 * i + 1 : 2 * i + 2;
-      if (time(child) >= time(i)) return first;
-      swap(i, child);
-      i = child;
-    }
-  };
+  const entries: Entry[] = []; // the next one is the last
   return {
     add(at: number, run: Entry["run"]): void {
-      heap.push({ at, run });
-      for (let i = heap.length - 1; i > 0;) {
-        const parent = (i - 1) >> 1;
-        if (time(parent) <= time(i)) return;
-        swap(i, parent);
-        i = parent;
+      let [least, most] = [0, entries.length];
+      while (least < most) {
+        const middle = (least + most) >> 1;
+        if ((entries[middle]?.at ?? 0) > at) least = middle + 1;
+        else most = middle;
       }
+      entries.splice(least, 0, { at, run });
     },
     run(): void {
       let now = -Infinity;
-      for (let entry = next(); entry; entry = next()) {
+      for (let entry = entries.pop(); entry; entry = entries.pop()) {
         if (entry.at < now) throw new Error("Bug! The simulated time went backwards.");
         now = entry.at;
         entry.run(now);

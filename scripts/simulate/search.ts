@@ -1,4 +1,5 @@
 // Runs every schedule within a bound and then random ones, with progress, and sums them up.
+import { startProgress } from "../../cli/terminal/progress.ts";
 import { formatCoverage } from "../../simulation/search/coverage.ts";
 import { runTasks } from "../../simulation/search/pool.ts";
 import { FAMILIES, scheduleOf, trace } from "../../simulation/search/replay.ts";
@@ -36,12 +37,13 @@ export async function search(settings: Search): Promise<void> {
   const startedAt = performance.now();
   const all: Report[] = [];
   const run = async (tasks: Task[], total: number | undefined, say: (report: Report) => void) => {
-    const progress = showProgress(total);
+    const progress = startProgress("schedules", total);
     const onReport = (report: Report) => {
       all.push(report);
       say(report);
     };
-    await runTasks(tasks, { threads, onProgress: progress, onReport });
+    await runTasks(tasks, { threads, onProgress: progress.advance, onReport });
+    progress.done();
   };
 
   if (depth !== undefined) {
@@ -114,23 +116,6 @@ async function printShortest(
   console.log(`\n${text}\n`);
   if (seed !== undefined) console.log(`This was seed ${seed}, made shorter.`);
   console.log(`To see it again: npm run simulate --${option} --replay ${code}`);
-}
-
-/** Shows how far it is: on a terminal every second, elsewhere every half minute. */
-function showProgress(total: number | undefined): (schedules: number) => void {
-  const { isTTY } = process.stderr;
-  const startedAt = performance.now();
-  let done = 0;
-  let shownAt = startedAt;
-  return (schedules) => {
-    done += schedules;
-    const now = performance.now();
-    if (now - shownAt < (isTTY ? 1_000 : 30_000)) return;
-    shownAt = now;
-    const rate = number((done / (now - startedAt)) * 1_000);
-    const line = `  ${number(done)}${total ? ` of ${number(total)}` : ""}, ${rate} schedules a second`;
-    process.stderr.write(isTTY ? `\r\x1b[K${line}\r` : `${line}\n`);
-  };
 }
 
 const number = (n: number): string => Math.round(n).toLocaleString("en-US");
