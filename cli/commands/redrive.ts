@@ -175,43 +175,23 @@ async function move(
   queue: DeadLetterQueue,
   to: string,
   chosen: DeadLetter[],
-  choice: Choice,
+  { everything, perSecond }: Choice,
   signal: AbortSignal,
 ): Promise<{ count: number; moved: DeadLetter[]; problems: string[] }> {
-  const sqs = sqsFor(to);
-  const { perSecond } = choice;
-  if (choice.everything) {
-    const [{ arn: from }, { arn }] = await Promise.all([
-      depthOf(queue.sqs, queue.url),
-      depthOf(sqs, to),
-    ]);
-    const task = { from, to: arn, expected: chosen.length, perSecond };
-    const { moved: count, problem } = await moveAll(queue.sqs, task, signal);
-    if (problem === undefined) return { count: chosen.length, moved: chosen, problems: [] };
-    // SQS counts the messages that it moved, and does not name them.
-    const left = `${count.toLocaleString("en-US")} of ${plural(chosen.length, "message")} moved, as SQS counts; payments dlq shows what is left`;
-    return { count, moved: [], problems: [`${problem}: ${left}.`] };
+  if (!everything) {
+    const some = await moveSelected(queue, to, chosen, perSecond, signal);
+    return { count: some.moved.length, ...some };
   }
-  // Those that were shown, and no other that came since.
-  const shown = new Set(chosen.map(({ sqsMessageId }) => sqsMessageId));
-  const { moved, notDeleted, notSent } = await moveSelected(
-    queue,
-    { sqs, url: to },
-    {
-      wanted: ({ sqsMessageId }) => shown.has(sqsMessageId),
-      limit: chosen.length,
-      perSecond,
-      expected: (await depthOf(queue.sqs, queue.url)).visible,
-    },
-    signal,
-  );
-  const problems = notSent.map(({ letter, problem }) => `${nameOf(letter)} stayed: ${problem}`);
-  if (notDeleted > 0) {
-    problems.push(
-      `${plural(notDeleted, "message")} could not be deleted, so it is in both queues: that is harmless, and another redrive removes it.`,
-    );
-  }
-  return { count: moved.length, moved, problems };
+  const [{ arn: from }, { arn }] = await Promise.all([
+    depthOf(queue.sqs, queue.url),
+    depthOf(sqsFor(to), to),
+  ]);
+  const task = { from, to: arn, expected: chosen.length, perSecond };
+  const { moved: count, problem } = await moveAll(queue.sqs, task, signal);
+  if (problem === undefined) return { count: chosen.length, moved: chosen, problems: [] };
+  // SQS counts the messages that it moved, and does not name them.
+  const left = `${count.toLocaleString("en-US")} of ${plural(chosen.length, "message")} moved, as SQS counts; payments dlq shows what is left`;
+  return { count, moved: [], problems: [`${problem}: ${left}.`] };
 }
 
 function report(count: number, results: FollowedUp[], to: string): string {

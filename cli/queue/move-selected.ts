@@ -6,84 +6,70 @@
 //   ✗1: the message is still here alone. ✗2: it is in both queues, and the protocol charges it once.
 //   Deleting first could lose it.
 import { DeleteMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import type { Message, SQSClient } from "@aws-sdk/client-sqs";
+import type { Message } from "@aws-sdk/client-sqs";
 
 import { createPace } from "../../lib/stripe/pace.ts";
-import { reasonsFor } from "./dead-letters.ts";
+import { sqsFor } from "../clients/clients.ts";
+import { plural } from "../terminal/print.ts";
+import { nameOf } from "./dead-letters.ts";
 import type { DeadLetter, DeadLetterQueue } from "./dead-letters.ts";
-import { peekAt } from "./peek.ts";
-import type { Peek, Received } from "./peek.ts";
+import { depthOf, peekAt } from "./peek.ts";
+import type { Received } from "./peek.ts";
 
-type MovedSome = {
-  moved: DeadLetter[];
-  /** Sent, and still in the dead-letter queue too: harmless, and a further redrive removes it. */
-  notDeleted: number;
-  notSent: { letter: DeadLetter; problem: string }[];
-  peek: Peek;
-};
-
-/**
- * Moves the messages that `wanted` picks: `limit` at most, and at most `perSecond` per second. `expected`
- * is how many the queue is thought to hold.
- */
+/** Moves these messages to the queue `to`, at most `perSecond` per second, and no other that came since. */
 export async function moveSelected(
-  queue: DeadLetterQueue,
-  destination: { sqs: SQSClient; url: string },
-  choice: {
-    wanted: (letter: DeadLetter) => boolean;
-    limit: number;
-    perSecond: number | undefined;
-    expected: number;
-  },
+  { sqs, url: QueueUrl }: DeadLetterQueue,
+  to: string,
+  chosen: readonly DeadLetter[],
+  perSecond: number | undefined,
   signal: AbortSignal,
-): Promise<MovedSome> {
-  const result: Omit<MovedSome, "peek"> = { moved: [], notDeleted: 0, notSent: [] };
-  let taken = 0;
-  const pace = createPace(choice.perSecond ?? Infinity, { signal });
+): Promise<{ moved: DeadLetter[]; problems: string[] }> {
+  const destination = sqsFor(to);
+  const waiting = new Map(chosen.map((letter) => [letter.sqsMessageId, letter]));
+  const moved: DeadLetter[] = [];
+  const problems: string[] = [];
+  let notDeleted = 0;
+  const pace = createPace(perSecond ?? Infinity, { signal });
 
   /** True when the message has left the dead-letter queue. */
-  const moveOne = async (received: Received, letter: DeadLetter): Promise<boolean> => {
+  const move = async ({ message, receiptHandle }: Received, letter: DeadLetter) => {
     await pace(async () => {}).catch(() => {}); // interrupted
     if (signal.aborted) return false;
     try {
-      await destination.sqs.send(copyOf(received.message, destination.url));
+      await destination.send(copyOf(message, to));
     } catch (error) {
-      result.notSent.push({ letter, problem: (error as Error).message });
+      problems.push(`${nameOf(letter)} stayed: ${(error as Error).message}`);
       return false;
     }
-    result.moved.push(letter);
+    moved.push(letter);
     try {
-      const { url: QueueUrl } = queue;
-      await queue.sqs.send(
-        new DeleteMessageCommand({ QueueUrl, ReceiptHandle: received.receiptHandle }),
-      );
+      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receiptHandle }));
       return true;
     } catch {
-      result.notDeleted += 1;
+      notDeleted += 1;
       return false;
     }
   };
 
-  const peek = await peekAt(
-    queue.sqs,
-    queue.url,
-    { messages: choice.expected, perSecond: choice.perSecond },
-    signal,
-    async (batch) => {
-      const letters = await reasonsFor(queue, batch, Date.now());
-      const disposed = new Set<string>();
-      await Promise.all(
-        letters.map(async (letter, index) => {
-          const received = batch[index];
-          if (!received || taken >= choice.limit || !choice.wanted(letter)) return;
-          taken += 1;
-          if (await moveOne(received, letter)) disposed.add(letter.sqsMessageId);
-        }),
-      );
-      return { disposed, enough: taken >= choice.limit };
-    },
-  );
-  return { ...result, peek };
+  const { visible: messages } = await depthOf(sqs, QueueUrl);
+  await peekAt(sqs, QueueUrl, { messages, perSecond }, signal, async (batch) => {
+    const disposed = new Set<string>();
+    await Promise.all(
+      batch.map(async (received) => {
+        const { sqsMessageId } = received;
+        const letter = waiting.get(sqsMessageId);
+        waiting.delete(sqsMessageId);
+        if (letter && (await move(received, letter))) disposed.add(sqsMessageId);
+      }),
+    );
+    return { disposed, enough: waiting.size === 0 };
+  });
+  if (notDeleted > 0) {
+    problems.push(
+      `${plural(notDeleted, "message")} could not be deleted, so it is in both queues: that is harmless, and another redrive removes it.`,
+    );
+  }
+  return { moved, problems };
 }
 
 /** The message as its sender sent it, with its attributes and its trace. */
