@@ -1,12 +1,12 @@
 // npm run invoke: one event through the bundle, as Lambda would run it, without Docker.
 import { readArguments } from "../cli/terminal/arguments.ts";
-import { runCommand, UsageError } from "../cli/terminal/command.ts";
+import { runCommand } from "../cli/terminal/command.ts";
 import { DEFAULT_TIMINGS } from "../lib/timing/payments.ts";
 import { invokeOnce } from "../local/function-host/invoke-once.ts";
 import { paymentWorker } from "../local/payment-worker.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
-import { readEvent } from "./read-event.ts";
+import { eventFile, readEvent } from "./read-event.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { ONE_EVENT_VARIABLES } from "./sam/files.ts";
 
@@ -31,10 +31,7 @@ Exit status 0 when the worker answered, with failures too; 1 when the invocation
 
 await runCommand(async () => {
   const { positionals } = readArguments(COMMAND);
-  const [file, ...others] = positionals;
-  if (file === undefined || others.length > 0) {
-    throw new UsageError("Name one event file, such as events/payment.json. See --help.");
-  }
+  const file = eventFile(positionals);
   const event = readEvent(file);
   await build();
 

@@ -4,6 +4,12 @@ import { resolve } from "node:path";
 
 import { UsageError } from "../cli/terminal/command.ts";
 
+/** A command's one argument. @throws UsageError for none, or more */
+export function eventFile([file, ...others]: readonly string[]): string {
+  if (file !== undefined && others.length === 0) return file;
+  throw new UsageError("Name one event file, such as events/payment.json. See --help.");
+}
+
 /** @throws UsageError when the file cannot be read, or is no SQS event */
 export function readEvent(file: string): unknown {
   let event: unknown;

@@ -55,18 +55,25 @@ export function claimFolder(): number | undefined {
   return winner?.pid === process.pid ? undefined : winner?.pid;
 }
 
-/** Lets other commands find the stack; the folder is this process's. */
-export function announceStack(stack: Stack, page: string, bridge?: string): void {
-  const running: RunningStack = {
+/** What commands need to know of this process's stack. */
+export function describeStack(stack: Stack, logFile: string): RunningStack {
+  return {
     pid: process.pid,
     endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
     tableName: stack.tableName,
     queueUrl: stack.queues.queueUrl,
     dlqUrl: stack.queues.dlqUrl,
-    logFile: LOG_FILE,
-    ...(bridge !== undefined && { bridge }),
-    page,
+    logFile,
     env: stack.worker.env,
+  };
+}
+
+/** Lets other commands find the stack; the folder is this process's. */
+export function announceStack(stack: Stack, page: string, bridge?: string): void {
+  const running = {
+    ...describeStack(stack, LOG_FILE),
+    page,
+    ...(bridge !== undefined && { bridge }),
   };
   // In one step, so that no reader sees half of it.
   writeFileSync(`${FILE}.${process.pid}`, `${JSON.stringify(running, undefined, 2)}\n`, {

@@ -8,7 +8,7 @@ import { flag, readArguments } from "../cli/terminal/arguments.ts";
 import { interruption, runCommand, UsageError } from "../cli/terminal/command.ts";
 import { startStack } from "../local/stack.ts";
 import { build } from "./build.ts";
-import { locate, readEvent } from "./read-event.ts";
+import { eventFile, locate, readEvent } from "./read-event.ts";
 import { findRunningStack } from "./running-stack.ts";
 import { bridgeAddress, engineArchitecture, startRelay } from "./sam/docker.ts";
 import { containerVariables, HOST, samEnvironment, samTemplate } from "./sam/files.ts";
@@ -51,10 +51,7 @@ await runCommand(async () => {
     console.log(["sam", ...samArguments("events/payment.json")].join(" "));
     return;
   }
-  const [file, ...others] = positionals;
-  if (file === undefined || others.length > 0) {
-    throw new UsageError("Name one event file, such as events/payment.json. See --help.");
-  }
+  const file = eventFile(positionals);
   readEvent(file);
   await engineArchitecture(); // fails before anything is started
   await build();

@@ -11,9 +11,7 @@ import { describePlace, readQueues } from "../queue/locate.ts";
 import { loadCheckpoint, newCheckpoint, removeOldFolders } from "../reconcile/checkpoint.ts";
 import type { Checkpoint } from "../reconcile/checkpoint.ts";
 import { openFindings } from "../reconcile/findings.ts";
-import type { Findings } from "../reconcile/findings.ts";
-import { compareBothSides, readBothSides } from "../reconcile/gather.ts";
-import { openPartitions } from "../reconcile/partitions.ts";
+import { gather } from "../reconcile/gather.ts";
 import { repairAll } from "../reconcile/repair-all.ts";
 import { collect, forScripts, report } from "../reconcile/report.ts";
 import type { Sources } from "../reconcile/verify.ts";
@@ -155,19 +153,6 @@ async function begin(
   const folder = join(FOLDER, `${name}-${process.pid}`);
   await mkdir(folder, { recursive: true });
   return { folder, checkpoint: newCheckpoint(tableName, from, to, now) };
-}
-
-async function gather(
-  folder: string,
-  checkpoint: Checkpoint,
-  findings: Findings,
-  sources: Sources,
-  signal: AbortSignal,
-): Promise<void> {
-  const partitions = openPartitions(folder);
-  await readBothSides(folder, checkpoint, partitions, sources, signal);
-  if (signal.aborted) return;
-  await compareBothSides(folder, checkpoint, partitions, findings, sources, signal);
 }
 
 function resumeCommand(folder: string): string {

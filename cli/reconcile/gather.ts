@@ -7,6 +7,7 @@ import { startProgress } from "../terminal/progress.ts";
 import { saveCheckpoint } from "./checkpoint.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
+import { openPartitions } from "./partitions.ts";
 import type { Partitions } from "./partitions.ts";
 import { expectedRecords, readAllRecords } from "./read-records.ts";
 import { readAllIntents, readBalance } from "./read-stripe.ts";
@@ -16,8 +17,21 @@ import type { Sources } from "./verify.ts";
 const SAVE_MS = 2_000;
 const VERIFY_AT_ONCE = 50;
 
-/** Reads both sides into the partitions. Returns early when `signal` is aborted. */
-export async function readBothSides(
+/** Returns early when `signal` is aborted: `checkpoint` says how far it is. */
+export async function gather(
+  folder: string,
+  checkpoint: Checkpoint,
+  findings: Findings,
+  sources: Sources,
+  signal: AbortSignal,
+): Promise<void> {
+  const partitions = openPartitions(folder);
+  await readBothSides(folder, checkpoint, partitions, sources, signal);
+  await compareBothSides(folder, checkpoint, partitions, findings, sources, signal);
+}
+
+/** Reads both sides into the partitions. */
+async function readBothSides(
   folder: string,
   checkpoint: Checkpoint,
   partitions: Partitions,
@@ -60,7 +74,7 @@ export async function readBothSides(
 }
 
 /** Compares part after part, and keeps the differences that remain when read again. */
-export async function compareBothSides(
+async function compareBothSides(
   folder: string,
   checkpoint: Checkpoint,
   partitions: Partitions,

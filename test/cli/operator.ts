@@ -15,7 +15,7 @@ import { LOCAL_WORKER, paymentWorker } from "../../local/payment-worker.ts";
 import type { WorkerSettings } from "../../local/payment-worker.ts";
 import type { StackEvent } from "../../local/stack-event.ts";
 import { startStack } from "../../local/stack.ts";
-import type { RunningStack } from "../../scripts/running-stack.ts";
+import { describeStack } from "../../scripts/running-stack.ts";
 import { queueClient, tableClient } from "../local/aws-fixture.ts";
 import type { AtEnd } from "../local/aws-fixture.ts";
 import { startCommand } from "../support/command.ts";
@@ -79,15 +79,7 @@ export async function startOperator(
     await stack.stop();
     rmSync(folder, { recursive: true });
   });
-  const running: RunningStack = {
-    pid: process.pid,
-    endpoints: { table: stack.table.url, queue: stack.queue.url, stripe: stack.stripe.url },
-    tableName: stack.tableName,
-    queueUrl,
-    dlqUrl,
-    logFile,
-    env: stack.worker.env,
-  };
+  const running = describeStack(stack, logFile);
   const announce = () =>
     writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));
   announce();
