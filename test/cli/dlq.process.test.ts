@@ -6,10 +6,8 @@ import { startOperator } from "./operator.ts";
 type Dlq = { messages: { messageId?: string; reason: string }[] };
 
 // They mostly wait for processes and queues: some at a time.
-test.concurrent("dlq shows every message with its reason, oldest first, and takes none", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("dlq shows every message with its reason, oldest first, and takes none", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const { queue, queues } = operator.stack;
   await operator.send("order-1");
   await operator.stack.drained(60_000);
@@ -52,12 +50,10 @@ test.concurrent("dlq shows every message with its reason, oldest first, and take
   expect(paragraphs.at(-1)).toBe("4 messages in all.\n");
 });
 
-test.concurrent("a stored 500 is charged, comes back from a redrive, and is recorded by reconcile --repair", async ({
-  onTestFinished,
-}) => {
+test.concurrent("a stored 500 is charged, comes back from a redrive, and is recorded by reconcile --repair", async (context) => {
   const operator = await startOperator(
     { maxReceiveCount: 2, env: { BACKOFF_CAP_SECONDS: "1" } },
-    onTestFinished,
+    context.onTestFinished,
   );
   operator.stack.stripe.faults.add({ method: "POST" }, { kind: "storedErrorAfterCharge" });
   await operator.send("order-1");
@@ -106,10 +102,8 @@ test.each<[string, Parameters<typeof warnings>, RegExp[]]>([
   );
 });
 
-test.concurrent("dlq says that the queue is empty, and distinguishes a lost acknowledgement from a payment that was not made", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("dlq says that the queue is empty, and distinguishes a lost acknowledgement from a payment that was not made", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const empty = await operator.payments("dlq");
   await operator.send("order-1");
   await operator.stack.drained(60_000);

@@ -39,10 +39,8 @@ function reconciliationFolders({ folder }: Operator): string[] {
 }
 
 // They mostly wait for processes and queues: some at a time.
-test.concurrent("without differences it says so, leaves nothing on disk, and waits when Stripe says that it is too fast", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("without differences it says so, leaves nothing on disk, and waits when Stripe says that it is too fast", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   await operator.send("order-1");
   await operator.send("order-2", { paymentMethod: "pm_card_chargeDeclined" });
   await operator.send("order-3", { paymentMethod: "pm_usBankAccount_success" });
@@ -65,10 +63,8 @@ test.concurrent("without differences it says so, leaves nothing on disk, and wai
   expect(reconciliationFolders(operator)).toEqual([]);
 });
 
-test.concurrent("each difference is shown with both sides and what to do, and only what is not recorded is repaired", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("each difference is shown with both sides and what to do, and only what is not recorded is repaired", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const { put, stack } = operator;
   const completed = (messageId: string, outcome: object) =>
     put(record(messageId, { status: "COMPLETED", outcome }));
@@ -150,10 +146,8 @@ test.concurrent("each difference is shown with both sides and what to do, and on
   expect([operator.charges("no-outcome"), operator.charges("no-record")]).toEqual([1, 1]);
 });
 
-test.concurrent("a payment whose record was lost is not charged again once it is repaired", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("a payment whose record was lost is not charged again once it is repaired", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   await operator.send("order-1");
   await operator.stack.drained(60_000);
   await operator.stack.table.deleteExpired(Date.now() / 1_000 + 4_000_000); // the table is lost
@@ -166,10 +160,8 @@ test.concurrent("a payment whose record was lost is not charged again once it is
   expect(operator.stack.stripe.ledger.countsFor("order-1")).toMatchObject({ requests: 1 });
 });
 
-test.concurrent("an interrupted reconciliation resumes where it was", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("an interrupted reconciliation resumes where it was", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const paymentIntentId = await operator.charge({ message_id: "order-1" });
   const outcome = { result: "succeeded", paymentIntentId };
   await operator.put(record("order-1", { status: "COMPLETED", outcome }));
@@ -193,10 +185,8 @@ test.concurrent("an interrupted reconciliation resumes where it was", async ({
   expect(operator.stack.table.counts()["Scan"]).toBe(scans);
 });
 
-test.concurrent("with another account's key it says so instead of reporting every payment", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("with another account's key it says so instead of reporting every payment", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   for (let n = 0; n < 20; n += 1) {
     const outcome = { result: "succeeded", paymentIntentId: `pi_${n}` };
     await operator.put(record(`order-${n}`, { status: "COMPLETED", outcome }));

@@ -21,10 +21,8 @@ async function prepare(count: number, atEnd: AtEnd) {
 }
 
 // They mostly wait for processes and queues: some at a time.
-test.concurrent("without --yes, or where nothing matches, it shows what there is and moves nothing; an id that is not there needs you", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("without --yes, or where nothing matches, it shows what there is and moves nothing; an id that is not there needs you", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const { dlqUrl, queueUrl } = operator.stack.queues;
   const ids = ["a", "b", "c"].map((letter) => letter.repeat(47));
   for (const id of ids) {
@@ -54,10 +52,8 @@ test.concurrent("without --yes, or where nothing matches, it shows what there is
   expect(await operator.stack.queue.depth(dlqUrl)).toMatchObject({ visible: 3 });
 });
 
-test.concurrent("each choice moves its messages and no others, and reports what became of each", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator(QUICK, onTestFinished);
+test.concurrent("each choice moves its messages and no others, and reports what became of each", async (context) => {
+  const operator = await startOperator(QUICK, context.onTestFinished);
   const { dlqUrl } = operator.stack.queues;
   for (const id of ["order-1", "order-2", "order-3", "order-4"]) {
     await operator.send(id, {}, dlqUrl);
@@ -89,10 +85,8 @@ test.concurrent("each choice moves its messages and no others, and reports what 
   expect(charges).toEqual([1, 1, 1, 0]);
 });
 
-test.concurrent("redrive --all moves everything by SQS's own task, also what was sent straight to the dead-letter queue", async ({
-  onTestFinished,
-}) => {
-  const operator = await prepare(12, onTestFinished);
+test.concurrent("redrive --all moves everything by SQS's own task, also what was sent straight to the dead-letter queue", async (context) => {
+  const operator = await prepare(12, context.onTestFinished);
 
   const result = await operator.json<Redrive>("redrive", "--all", "--yes");
 
@@ -102,10 +96,8 @@ test.concurrent("redrive --all moves everything by SQS's own task, also what was
   expect(operator.stack.stripe.ledger.totals().charges).toBe(12);
 });
 
-test.concurrent("redrive sends before it deletes: with the send refused the message stays, with the delete lost it is in both queues and charged once", async ({
-  onTestFinished,
-}) => {
-  const operator = await prepare(1, onTestFinished);
+test.concurrent("redrive sends before it deletes: with the send refused the message stays, with the delete lost it is in both queues and charged once", async (context) => {
+  const operator = await prepare(1, context.onTestFinished);
   const { faults } = operator.stack.queue;
   const refused = faults.add(
     { operation: "SendMessage", times: Infinity },
@@ -132,10 +124,8 @@ test.concurrent("redrive sends before it deletes: with the send refused the mess
   expect(await operator.stack.queue.messages(operator.stack.queues.dlqUrl)).toEqual([]);
 });
 
-test.concurrent("redrive --to sets a message aside with its attributes, which decide whether it is read, and waits for nothing", async ({
-  onTestFinished,
-}) => {
-  const operator = await prepare(1, onTestFinished);
+test.concurrent("redrive --to sets a message aside with its attributes, which decide whether it is read, and waits for nothing", async (context) => {
+  const operator = await prepare(1, context.onTestFinished);
   const aside = await operator.queueAside();
   const MessageAttributes = { "bq-schema-version": { DataType: "Number", StringValue: "2" } };
   await operator.sqs.send(
@@ -156,10 +146,8 @@ test.concurrent("redrive --to sets a message aside with its attributes, which de
   expect(Messages).toMatchObject([{ MessageAttributes }]);
 });
 
-test.concurrent("Ctrl-C during redrive --all cancels SQS's task, and reports what was really moved", async ({
-  onTestFinished,
-}) => {
-  const operator = await prepare(8, onTestFinished);
+test.concurrent("Ctrl-C during redrive --all cancels SQS's task, and reports what was really moved", async (context) => {
+  const operator = await prepare(8, context.onTestFinished);
   const { queue, queues } = operator.stack;
   const interrupt = async (...args: string[]) => {
     const tasks = queue.counts()["StartMessageMoveTask"] ?? 0;

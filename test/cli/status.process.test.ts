@@ -6,10 +6,8 @@ import { payment, startOperator, until } from "./operator.ts";
 type Status = { messageId: string; place: string; deadLetters?: { reason: string }[] };
 
 // They mostly wait for processes and queues: some at a time.
-test.concurrent("status says what became of each message, and whether Stripe agrees", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("status says what became of each message, and whether Stripe agrees", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   operator.stack.stripe.setSearchLag(0);
   const quoted = String.raw`a"b\c'd`;
   await operator.send("paid");
@@ -37,10 +35,8 @@ test.concurrent("status says what became of each message, and whether Stripe agr
   expect(twice.code).toBe(3);
 });
 
-test.concurrent("status says what waits in the dead-letter queue, and still what it knows when that cannot be read", async ({
-  onTestFinished,
-}) => {
-  const operator = await startOperator({}, onTestFinished);
+test.concurrent("status says what waits in the dead-letter queue, and still what it knows when that cannot be read", async (context) => {
+  const operator = await startOperator({}, context.onTestFinished);
   const { dlqUrl } = operator.stack.queues;
   await operator.send("paid");
   await operator.stack.drained(60_000);
@@ -80,11 +76,9 @@ test.concurrent("status says what waits in the dead-letter queue, and still what
   expect([code, denied.code]).toEqual([3, 0]);
 });
 
-test.concurrent("status shows the last error, where the message is and who comes next; during an outage, and with a rejected key, the record alone", async ({
-  onTestFinished,
-}) => {
+test.concurrent("status shows the last error, where the message is and who comes next; during an outage, and with a rejected key, the record alone", async (context) => {
   const env = { BACKOFF_BASE_SECONDS: "60", BACKOFF_CAP_SECONDS: "60" };
-  const operator = await startOperator({ env }, onTestFinished);
+  const operator = await startOperator({ env }, context.onTestFinished);
   const outage = operator.stack.stripe.faults.outage("unavailable");
   await operator.send("order-1");
   await until(async () => (await operator.record("order-1"))?.["leaseExpiresAt"] === 0);
