@@ -42,7 +42,7 @@ export async function search(settings: Search): Promise<void> {
       all.push(report);
       say(report);
     };
-    await runTasks(tasks, { threads, onProgress: progress.advance, onReport });
+    await runTasks(tasks, { threads, onProgress: (by) => progress.advance(by), onReport });
     progress.done();
   };
 

@@ -1,6 +1,5 @@
 // A local stack and an operator, who runs the payments command in processes of its own.
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -18,7 +17,7 @@ import { startStack } from "../../local/stack.ts";
 import { describeStack } from "../../scripts/running-stack.ts";
 import { queueClient, tableClient } from "../local/aws-fixture.ts";
 import type { AtEnd } from "../local/aws-fixture.ts";
-import { startCommand } from "../support/command.ts";
+import { newFolder, startCommand } from "../support/command.ts";
 import type { Finished } from "../support/command.ts";
 import { WORKER_TIMINGS } from "../support/timings.ts";
 
@@ -50,7 +49,7 @@ export async function startOperator(
   atEnd: AtEnd = onTestFinished,
   others: readonly FunctionSpec[] = [],
 ) {
-  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  const folder = newFolder(atEnd);
   const logFile = join(folder, ".local", "worker.log");
   mkdirSync(join(folder, ".local"));
   writeFileSync(logFile, "");
@@ -75,10 +74,7 @@ export async function startOperator(
   const { queueUrl, dlqUrl } = stack.queues;
   const sqs = queueClient(stack.queue.url, atEnd);
   const table = tableClient(stack.table.url, {}, atEnd);
-  atEnd(async () => {
-    await stack.stop();
-    rmSync(folder, { recursive: true });
-  });
+  atEnd(() => stack.stop());
   const running = describeStack(stack, logFile);
   const announce = () =>
     writeFileSync(join(folder, ".local", "stack.json"), JSON.stringify(running));

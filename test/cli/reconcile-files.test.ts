@@ -1,20 +1,14 @@
 // What a reconciliation keeps on disk.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { removeOldFolders } from "../../cli/reconcile/checkpoint.ts";
 import { openFindings } from "../../cli/reconcile/findings.ts";
 import { openPartitions } from "../../cli/reconcile/partitions.ts";
 import type { Finding } from "../../lib/reconcile/finding.ts";
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { newFolder } from "../support/command.ts";
 
 test("what goes to disk comes back by message id, after half a line of a killed reconciliation too", async () => {
   const folder = newFolder();

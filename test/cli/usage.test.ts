@@ -1,11 +1,11 @@
 // How each command reports wrong usage, before it does anything.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { helpOf } from "../../cli/terminal/arguments.ts";
+import { newFolder } from "../support/command.ts";
 
 const RECORDS = ["--table", "records"];
 
@@ -65,8 +65,7 @@ test.each([
   ["empty.json", "", "is empty: SQS takes no empty body."],
   ["event.json", '{"Records": []}', "is an SQS event: use npm run invoke -- "],
 ])("send --file %s is wrong usage", async (name, body, sentence) => {
-  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   writeFileSync(join(folder, name), body);
 
   await expect(run("send", ["--file", join(folder, name)])).rejects.toThrow(sentence);

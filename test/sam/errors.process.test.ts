@@ -1,29 +1,20 @@
 // What a person reads whose machine lacks something that npm run sam needs.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+
+import { newFolder, startCommand } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const EVENT = join(ROOT, "events", "payment.json");
 
 /** Runs npm run sam where there is no other program than a `docker` with this body, if any. */
 async function npmRunSam(docker: string | undefined, ...args: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   if (docker) writeFileSync(join(folder, "docker"), `#!/bin/sh\n${docker}\n`, { mode: 0o755 });
-  const child = spawn(process.execPath, [join(ROOT, "scripts", "sam.ts"), ...args], {
-    cwd: folder,
-    env: { PATH: folder },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
-  const [code] = (await once(child, "close")) as [number];
-  return { code, stderr };
+  const sam = join(ROOT, "scripts", "sam.ts");
+  return startCommand(folder, process.execPath, [sam, ...args], { PATH: folder }).finished;
 }
 
 const ENGINE = `case "$1" in version) echo amd64 ;; *) echo '[]' ;; esac`;

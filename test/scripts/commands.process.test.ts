@@ -1,22 +1,20 @@
 // The commands as a person runs them: in processes of their own.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, onTestFinished, test } from "vitest";
 
 import { queueClient } from "../local/aws-fixture.ts";
-import { isListening, isRunning, startCommand } from "../support/command.ts";
+import { isListening, isRunning, newFolder, startCommand } from "../support/command.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
 /** A folder of its own for each test: the commands keep what they know of a running stack there. */
 function prepare() {
-  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
 
   function start(script: string, ...args: string[]) {
     const started = startCommand(folder, process.execPath, [join(ROOT, script), ...args]);

@@ -1,20 +1,19 @@
 // What scripts/bundled-node.cjs and scripts/preflight.cjs make of the Node that runs them.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 
 import manifest from "../../package.json" with { type: "json" };
+import { newFolder } from "../support/command.ts";
 
 const SCRIPTS = join(import.meta.dirname, "..", "..", "scripts");
 
 /** A project with our scripts, and with this shell script as its bundled Node. */
 function newProject(bundledNode?: string) {
-  const project = mkdtempSync(join(tmpdir(), "node-versions-"));
-  onTestFinished(() => rmSync(project, { recursive: true }));
+  const project = newFolder();
   const bin = join(project, "node_modules", ".bin");
   for (const script of ["bundled-node.cjs", "preflight.cjs"]) {
     cpSync(join(SCRIPTS, script), join(project, "scripts", script));

@@ -1,11 +1,23 @@
 // Commands in processes of their own, and what is left of a process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { onTestFinished } from "vitest";
 
 /** What a command gets of this process's environment: where programs are, and the compiled sources. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 export const COMMAND_ENV = { PATH, NODE_COMPILE_CACHE };
+
+/** An empty folder; it is gone when the test is. */
+export function newFolder(atEnd: (end: () => void) => void = onTestFinished): string {
+  const folder = mkdtempSync(join(tmpdir(), "payment-worker-"));
+  atEnd(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
 
 export type Finished = { code: number | null; stdout: string; stderr: string };
 
