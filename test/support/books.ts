@@ -4,6 +4,7 @@ import type { IdempotencyRecord, Outcome } from "../../lib/payments/record.ts";
 import type { IntentEntry } from "../../lib/reconcile/compare.ts";
 import type { Transaction } from "../../lib/reconcile/money.ts";
 import type { Books } from "../../lib/reconcile/run.ts";
+import { claimed } from "./record.ts";
 
 export const MONEY = { amount: 1_200, currency: "eur" };
 
@@ -16,17 +17,12 @@ export const record = (
   messageId: string,
   firstClaimedAt: number,
   outcome?: Outcome,
-): IdempotencyRecord => ({
-  messageId,
-  firstClaimedAt,
-  status: outcome ? "COMPLETED" : "IN_PROGRESS",
-  owner: "worker",
-  leaseExpiresAt: 0,
-  attempt: 1,
-  fingerprint: "f",
-  expiresAt: 0,
-  ...(outcome && { outcome, ...MONEY }),
-});
+): IdempotencyRecord =>
+  claimed({
+    messageId,
+    firstClaimedAt,
+    ...(outcome && { status: "COMPLETED", outcome, ...MONEY }),
+  });
 
 export const intent = (
   n: number | string,

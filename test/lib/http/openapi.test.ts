@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { createApiHandler } from "../../../lib/lambda/api-handler.ts";
 import { TableError } from "../../../lib/payments/claim.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
+import { claimed } from "../../support/record.ts";
 
 type Response = {
   headers?: Record<string, { $ref: string }>;
@@ -45,18 +46,14 @@ const KEY = { "idempotency-key": "order-1", "content-type": "application/json" }
 const DAY_MS = 86_400_000;
 const NOW = Date.parse("2026-11-30T12:00:00Z");
 
-const RECORD: IdempotencyRecord = {
-  messageId: "order-1",
-  status: "IN_PROGRESS",
+const RECORD = claimed({
   owner: "owner",
-  leaseExpiresAt: 0,
   attempt: 0,
   firstClaimedAt: NOW,
-  fingerprint: "",
   amount: 1250,
   currency: "eur",
   expiresAt: NOW / 1_000 + 3_024_000,
-};
+});
 const after = (outcome: Outcome): Partial<IdempotencyRecord> => ({
   status: "COMPLETED",
   attempt: 1,

@@ -2,17 +2,9 @@ import { expect, test } from "vitest";
 
 import { isOpen, paymentStatus } from "../../../lib/http/payment-status.ts";
 import type { IdempotencyRecord, Outcome } from "../../../lib/payments/record.ts";
+import { claimed } from "../../support/record.ts";
 
-const RECORD: IdempotencyRecord = {
-  messageId: "alice/order-1",
-  status: "IN_PROGRESS",
-  owner: "owner",
-  leaseExpiresAt: 0,
-  attempt: 1,
-  firstClaimedAt: 0,
-  fingerprint: "f",
-  expiresAt: 0,
-};
+const RECORD = claimed({ messageId: "alice/order-1" });
 const pi = { paymentIntentId: "pi_1" };
 const after = (outcome: Outcome, more = {}) => ({ outcome, revision: 2, ...more });
 const DECLINE = { code: "card_declined", declineCode: "lost_card" };

@@ -7,6 +7,7 @@ import { describeError, processMessage } from "../../../lib/payments/protocol.ts
 import type { ChargeAnswer, Charges } from "../../../lib/payments/protocol.ts";
 import type { AttemptError, IdempotencyRecord } from "../../../lib/payments/record.ts";
 import { createDeadline } from "../../../lib/timing/deadline.ts";
+import { claimed } from "../../support/record.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
@@ -96,17 +97,13 @@ async function deliver(script: Script) {
   return { result, asked, calls: asked.map(({ call }) => call) };
 }
 
-const standing = (changes: object): IdempotencyRecord => ({
-  messageId: "order-1",
-  status: "IN_PROGRESS",
-  owner: "gone",
-  leaseExpiresAt: 0,
-  attempt: 1,
-  firstClaimedAt: NOW - HOUR,
-  fingerprint: request.fingerprint,
-  expiresAt: 1_798_977_600,
-  ...changes,
-});
+const standing = (changes: object) =>
+  claimed({
+    owner: "gone",
+    firstClaimedAt: NOW - HOUR,
+    fingerprint: request.fingerprint,
+    ...changes,
+  });
 
 test("a claim lasts for the rest of the invocation and the difference of clocks; a charge ends with its outcome", async () => {
   const { result, asked, calls } = await deliver({});

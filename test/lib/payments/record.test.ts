@@ -2,21 +2,13 @@ import { expect, test } from "vitest";
 
 import { classify } from "../../../lib/payments/record.ts";
 import type { IdempotencyRecord } from "../../../lib/payments/record.ts";
+import { claimed } from "../../support/record.ts";
 
 const NOW = 1_795_953_600_000; // 2026-11-29T12:00:00Z
 const ours = { owner: "owner-2", fingerprint: "print-a", receiveCount: 2 };
 
-const existing = (changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
-  messageId: "order-1",
-  status: "IN_PROGRESS",
-  owner: "owner-1",
-  leaseExpiresAt: NOW + 1,
-  attempt: 1,
-  firstClaimedAt: NOW - 60_000,
-  fingerprint: "print-a",
-  expiresAt: 1_798_977_600,
-  ...changes,
-});
+const existing = (changes: Partial<IdempotencyRecord> = {}) =>
+  claimed({ leaseExpiresAt: NOW + 1, fingerprint: "print-a", ...changes });
 
 test("a claim is in progress until the very end of its lease, and expired from then on", () => {
   expect(classify(existing({ leaseExpiresAt: NOW + 1 }), ours, NOW)).toEqual({

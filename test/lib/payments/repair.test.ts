@@ -8,19 +8,11 @@ import type { IdempotencyRecord } from "../../../lib/payments/record.ts";
 import { repair } from "../../../lib/payments/repair.ts";
 import type { Charged } from "../../../lib/payments/repair.ts";
 import { startTable } from "../../../local/table/server.ts";
+import { claimed } from "../../support/record.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 
-const EXPIRED: IdempotencyRecord = {
-  messageId: "order-1",
-  status: "IN_PROGRESS",
-  owner: "dead",
-  leaseExpiresAt: NOW,
-  attempt: 3,
-  firstClaimedAt: NOW - 60_000,
-  fingerprint: "f",
-  expiresAt: 1_799_000_000,
-};
+const EXPIRED = claimed({ leaseExpiresAt: NOW, attempt: 3, firstClaimedAt: NOW - 60_000 });
 const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 const CHARGED: Charged = {
   outcome: PAID,

@@ -9,20 +9,12 @@ import {
   wrongAccount,
 } from "../../../lib/reconcile/finding.ts";
 import { noTotals } from "../../../lib/reconcile/money.ts";
+import { claimed } from "../../support/record.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
 const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
 
-const CLAIM: IdempotencyRecord = {
-  messageId: "order-1",
-  status: "IN_PROGRESS",
-  owner: "dead",
-  leaseExpiresAt: NOW,
-  attempt: 3,
-  firstClaimedAt: NOW - 60_000,
-  fingerprint: "f",
-  expiresAt: 1_799_000_000,
-};
+const CLAIM = claimed({ leaseExpiresAt: NOW, attempt: 3, firstClaimedAt: NOW - 60_000 });
 const COMPLETED: IdempotencyRecord = { ...CLAIM, status: "COMPLETED", outcome: PAID };
 
 const MINE = { messageId: "order-1", customer: "cus_ada", amount: 1_200, currency: "eur" };
