@@ -33,6 +33,7 @@ test("no failure of any kind is reported as an empty string or as a message of a
     " ",
   );
 
+  expect(batch.error).toBeUndefined(); // or the poller would slow down
   expect(batch.itemIdentifiers).toHaveLength(6);
   for (const identifier of batch.itemIdentifiers) expect(identifier).toMatch(/^[0-9a-f-]{36}$/);
   expect(batch.acknowledged).toEqual([JSON.stringify(payment({ id: "fine" }))]);
@@ -96,16 +97,6 @@ test("when Stripe is down for a whole batch the handler throws, so that the poll
   expect(worker.queue.counts()["ChangeMessageVisibilityBatch"]).toBe(1);
   expect(up.acknowledged).toHaveLength(2);
   expect(worker.stripe.ledger.charges()).toHaveLength(2);
-});
-
-test("when only some of a batch fail the handler does not throw", async () => {
-  const worker = await startWorker();
-  worker.stripe.faults.add({ messageId: "a" }, { kind: "refuse", error: "rate_limit" });
-
-  const batch = await worker.deliver(payment({ id: "a" }), payment({ id: "b" }));
-
-  expect(batch.error).toBeUndefined();
-  expect(batch.failed).toHaveLength(1);
 });
 
 test("a table that does not answer is transient, and nothing reaches Stripe", async () => {

@@ -128,42 +128,30 @@ test("an expired record that DynamoDB has not deleted yet still counts", async (
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
-test("a worker whose put was sent twice, after a lost reply, knows its own claim", async () => {
-  const worker = await startWorker();
-  const lost = worker.table.faults.add({ operation: "PutItem" }, { kind: "dropAfter" });
+test.each([
+  ["put", "PutItem", false, { attempt: 1, takeover: false }],
+  ["takeover", "UpdateItem", true, { attempt: 2, takeover: true }],
+  ["complete", "UpdateItem", false, { attempt: 1, takeover: false }],
+])(
+  "a worker whose %s was sent twice, after a lost reply, knows its own claim and outcome",
+  async (_, operation, isLater, expected) => {
+    const worker = await startWorker();
+    await worker.send(payment());
+    if (isLater) {
+      worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
+      await worker.receive();
+    }
+    const lost = worker.table.faults.add({ operation }, { kind: "dropAfter" });
 
-  const delivered = await worker.deliver(payment());
+    const delivered = await worker.redeliver();
 
-  expect(lost.happened()).toBe(1);
-  expect(worker.table.counts()).toEqual({ PutItem: 2, UpdateItem: 1 });
-  expect(delivered.acknowledged).toHaveLength(1);
-  expect(delivered.lines[0]).toMatchObject({ decision: "completed", attempt: 1, takeover: false });
-  expect(worker.stripe.ledger.charges()).toHaveLength(1);
-});
-
-test("a worker whose takeover was sent twice, after a lost reply, knows its own claim", async () => {
-  const worker = await startWorker();
-  worker.stripe.faults.add({ method: "POST" }, { kind: "refuse", error: "unavailable" });
-  await worker.deliver(payment());
-  const lost = worker.table.faults.add({ operation: "UpdateItem" }, { kind: "dropAfter" });
-
-  const delivered = await worker.redeliver();
-
-  expect(lost.happened()).toBe(1);
-  expect(delivered.lines[0]).toMatchObject({ decision: "completed", attempt: 2, takeover: true });
-  expect(worker.stripe.ledger.charges()).toHaveLength(1);
-});
-
-test("completing twice, after a lost reply, is one outcome", async () => {
-  const worker = await startWorker();
-  const lost = worker.table.faults.add({ operation: "UpdateItem" }, { kind: "dropAfter" });
-
-  const delivered = await worker.deliver(payment());
-
-  expect(lost.happened()).toBe(1);
-  expect(delivered.acknowledged).toHaveLength(1);
-  expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED", attempt: 1 });
-});
+    expect(lost.happened()).toBe(1);
+    expect(delivered.acknowledged).toHaveLength(1);
+    expect(delivered.lines[0]).toMatchObject({ decision: "completed", ...expected });
+    expect(await worker.record("order-1001")).toMatchObject({ status: "COMPLETED" });
+    expect(worker.stripe.ledger.charges()).toHaveLength(1);
+  },
+);
 
 test("the largest record stays under 1 KB, so that a write is one unit", async () => {
   const worker = await startWorker();

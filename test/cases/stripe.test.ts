@@ -68,38 +68,35 @@ test("409 idempotency_key_in_use is transient, not a decline: the same key charg
   expect(worker.stripe.ledger.charges()).toHaveLength(1);
 });
 
-test("a declined card is recorded and acknowledged once, not retried", async () => {
-  const worker = await startWorker();
-  const declined = payment({ paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" });
+test.each([
+  [
+    "pm_card_chargeDeclinedInsufficientFunds",
+    { code: "card_declined", declineCode: "insufficient_funds" },
+  ],
+  ["pm_card_authenticationRequired", { code: "authentication_required" }],
+])(
+  "the decline of %s is recorded with its codes and acknowledged once, not retried",
+  async (paymentMethod, codes) => {
+    const worker = await startWorker();
+    const declined = payment({ paymentMethod });
 
-  const first = await worker.deliver(declined);
-  const again = await worker.deliver(declined);
+    const first = await worker.deliver(declined);
+    const again = await worker.deliver(declined);
 
-  expect(first.acknowledged).toHaveLength(1);
-  expect(first.lines[0]).toMatchObject({ decision: "completed", outcome: "declined", Declined: 1 });
-  expect(await worker.record("order-1001")).toMatchObject({
-    status: "COMPLETED",
-    outcome: {
-      result: "declined",
-      code: "card_declined",
-      declineCode: "insufficient_funds",
-      paymentIntentId: expect.stringMatching(/^pi_/),
-    },
-  });
-  expect(again.lines[0]).toMatchObject({ decision: "duplicate", outcome: "declined" });
-  expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 1, charges: 0 });
-});
-
-test("a card that needs its owner's authentication is recorded as declined, with that code", async () => {
-  const worker = await startWorker();
-
-  await worker.deliver(payment({ paymentMethod: "pm_card_authenticationRequired" }));
-
-  const record = await worker.record("order-1001");
-  expect(record).toMatchObject({
-    outcome: { result: "declined", code: "authentication_required" },
-  });
-});
+    expect(first.acknowledged).toHaveLength(1);
+    expect(first.lines[0]).toMatchObject({
+      decision: "completed",
+      outcome: "declined",
+      Declined: 1,
+    });
+    expect(await worker.record("order-1001")).toMatchObject({
+      status: "COMPLETED",
+      outcome: { result: "declined", ...codes, paymentIntentId: expect.stringMatching(/^pi_/) },
+    });
+    expect(again.lines[0]).toMatchObject({ decision: "duplicate", outcome: "declined" });
+    expect(worker.stripe.ledger.totals()).toMatchObject({ requests: 1, charges: 0 });
+  },
+);
 
 test.each(["delayAfter", "slowBody"] as const)(
   "a Stripe call that takes too long (%s) is ended by its own timeout, and the same key finds the charge",
