@@ -25,7 +25,8 @@ async function invoke(handler, event, remainingMs) {
     functionVersion: "$LATEST",
     invokedFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:payment-worker",
     memoryLimitInMB: process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
-    getRemainingTimeInMillis: () => Math.max(0, started + remainingMs - performance.now()),
+    getRemainingTimeInMillis: () =>
+      Math.max(0, Math.floor(started + remainingMs - performance.now())),
   };
   try {
     const response = await handler(event, context);
