@@ -16,9 +16,7 @@ const HOUR = 3_600_000;
 type Worker = Awaited<ReturnType<typeof startWorker>>;
 
 async function startRegions(b: WorkerOptions = {}) {
-  // Brief, because a table that does not answer is waited for.
-  const timings = { callTimeoutMs: 600 };
-  const a = await startWorker({ timings });
+  const a = await startWorker();
   return { a, b: await startWorker({ ...b, shares: a }), clock: a.clock, stripe: a.stripe };
 }
 
