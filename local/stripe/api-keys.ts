@@ -1,9 +1,7 @@
 import { errorAnswer } from "./errors.ts";
 import type { Answer } from "./errors.ts";
 
-export type Access = "read" | "write";
-
-type Authentication = { account: string; key: string } | { refused: Answer };
+type Authentication = { account: string } | { refused: Answer };
 
 /**
  * Only the keys that were `issued` work, or any `sk_test_…` or `rk_test_…` key when that is absent,
@@ -12,19 +10,11 @@ type Authentication = { account: string; key: string } | { refused: Answer };
  */
 export function createApiKeys(issued?: readonly string[]) {
   const revoked = new Set<string>();
-  const restricted = new Map<string, readonly Access[]>();
 
   /** Which API keys the server accepts, settable while it runs. */
   const keys = {
     /** From now on the key gets 401, as a rolled key does once it has expired. */
     revoke: (key: string) => void revoked.add(key),
-    /** Undoes `revoke` and `restrict`. */
-    restore: (key: string): void => {
-      revoked.delete(key);
-      restricted.delete(key);
-    },
-    /** Leaves a restricted key (`rk_test_…`) only these accesses to the API; the others get 403. */
-    restrict: (key: string, allowed: readonly Access[]) => void restricted.set(key, allowed),
   };
 
   function authenticate(authorization: string | undefined): Authentication {
@@ -35,15 +25,10 @@ export function createApiKeys(issued?: readonly string[]) {
     if (!account || (issued && !issued.includes(key)))
       return { refused: refusedKey(invalidKey(key)) };
     if (revoked.has(key)) return { refused: refusedKey(expiredKey(key)) };
-    return { account: `acct_${account}`, key };
+    return { account: `acct_${account}` };
   }
 
-  function missingPermission(key: string, account: string, access: Access): Answer | undefined {
-    if (restricted.get(key)?.includes(access) ?? true) return undefined;
-    return forbidden(key, account, access);
-  }
-
-  return { keys, authenticate, missingPermission };
+  return { keys, authenticate };
 }
 
 /** Bearer, or Basic with the key as the user name: https://docs.stripe.com/api/authentication. */
@@ -89,7 +74,7 @@ function publishableKey(): Answer {
   return refusedKey({ code: "secret_key_required", message });
 }
 
-export function forbidden(key: string, account: string, access: Access): Answer {
+export function forbidden(key: string, account: string, access: "read" | "write"): Answer {
   const name = access === "write" ? "Write" : "Read";
   const message =
     `The provided key '${redactedKey(key)}' does not have the required permissions for this endpoint on account ` +

@@ -18,17 +18,16 @@ export type Decision =
 type Parts = {
   now: () => number;
   authenticate: ReturnType<typeof createApiKeys>["authenticate"];
-  missingPermission: ReturnType<typeof createApiKeys>["missingPermission"];
   beginKey: ReturnType<typeof createIdempotencyKeys>;
   route: ReturnType<typeof createRoutes>;
 };
 
 /**
- * What becomes of a request, in Stripe's order: key of the account, endpoint, permission, idempotency
- * key, parameters. Only what gets past all of them is carried out, and only its answer is stored:
+ * What becomes of a request, in Stripe's order: key of the account, endpoint, idempotency key,
+ * parameters. Only what gets past all of them is carried out, and only its answer is stored:
  * https://docs.stripe.com/api/idempotent_requests.
  */
-export function createDecide({ now, authenticate, missingPermission, beginKey, route }: Parts) {
+export function createDecide({ now, authenticate, beginKey, route }: Parts) {
   return function decide(request: RequestRecord, params: Params, authorization?: string): Decision {
     const logged = (answer: Answer) => withRequestLog(answer, request.id, now());
 
@@ -37,8 +36,6 @@ export function createDecide({ now, authenticate, missingPermission, beginKey, r
     const { account } = caller;
     const found = route(request.method, request.path);
     if (!found) return { kind: "answer", answer: unknownUrl(request.method, request.path) };
-    const forbidden = missingPermission(caller.key, account, found.access);
-    if (forbidden) return { kind: "answer", answer: logged(forbidden) };
 
     const key = request.idempotencyKey;
     const held =
@@ -56,7 +53,7 @@ export function createDecide({ now, authenticate, missingPermission, beginKey, r
     }
     if (held?.kind === "refused") return { kind: "answer", answer: logged(held.answer) };
 
-    const problem = found.problem(params);
+    const problem = found.problem?.(params);
     if (problem) {
       held?.forget();
       return { kind: "answer", answer: logged(problem) };

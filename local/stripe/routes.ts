@@ -1,4 +1,3 @@
-import type { Access } from "./api-keys.ts";
 import { refundObject } from "./balance.ts";
 import type { Balance } from "./balance.ts";
 import type { Charges } from "./charges.ts";
@@ -25,9 +24,8 @@ type Caller = {
 };
 
 type Route = {
-  access: Access;
   /** What is wrong with the parameters. Nothing of the request has been carried out yet. */
-  problem(params: Params): Answer | undefined;
+  problem?(params: Params): Answer | undefined;
   run(params: Params, caller: Caller): Answer;
 };
 
@@ -54,7 +52,6 @@ type World = {
 export function createRoutes(world: World) {
   const { now, store, searchLagMs, events, endpoints, charges, balance, changed, charged } = world;
   const create: Route = {
-    access: "write",
     problem: createProblem,
     run(params, caller) {
       const createdMs = now();
@@ -71,13 +68,13 @@ export function createRoutes(world: World) {
       return answer;
     },
   };
-  const list = read((params, { account }) => listPaymentIntents(store, account, params));
-  const search = read((params, { account }) =>
+  const list = plain((params, { account }) => listPaymentIntents(store, account, params));
+  const search = plain((params, { account }) =>
     searchPaymentIntents(store, account, params, { nowMs: now(), lagMs: searchLagMs() }),
   );
 
   const retrieve = (id: string) =>
-    read((params, { account }) => {
+    plain((params, { account }) => {
       const intent = store.find(account, id);
       if (!intent) return resourceMissing("payment_intent", id, "intent", 404);
       return { status: 200, body: expanded(intent, account, params) };
@@ -97,7 +94,7 @@ export function createRoutes(world: World) {
     return { ...intent, latest_charge };
   };
   const cancel = (id: string) =>
-    write((_, caller) => {
+    plain((_, caller) => {
       const intent = store.find(caller.account, id);
       if (!intent) return resourceMissing("payment_intent", id, "intent", 404);
       const canceled = afterStep(intent, "cancel", now());
@@ -110,7 +107,7 @@ export function createRoutes(world: World) {
     "POST /v1/payment_intents": create,
     "GET /v1/payment_intents": list,
     "GET /v1/payment_intents/search": search,
-    "GET /v1/balance_transactions": read((params, { account }) =>
+    "GET /v1/balance_transactions": plain((params, { account }) =>
       balance.list(account, params, (transaction, intentId) => {
         const intent = store.find(account, intentId);
         if (!intent) return null;
@@ -119,17 +116,17 @@ export function createRoutes(world: World) {
           : charges.of(intent, transaction.source);
       }),
     ),
-    "GET /v1/events": read((params, { account }) => events.list(account, params)),
-    "GET /v1/webhook_endpoints": read((_, { account }) => endpoints.list(account)),
-    "POST /v1/webhook_endpoints": write((params, { account }) => endpoints.create(account, params)),
+    "GET /v1/events": plain((params, { account }) => events.list(account, params)),
+    "GET /v1/webhook_endpoints": plain((_, { account }) => endpoints.list(account)),
+    "POST /v1/webhook_endpoints": plain((params, { account }) => endpoints.create(account, params)),
   };
   const ofOne: readonly [RegExp, (id: string) => Route][] = [
     [/^GET \/v1\/payment_intents\/([^/]+)$/, retrieve],
     [/^POST \/v1\/payment_intents\/([^/]+)\/cancel$/, cancel],
-    [/^GET \/v1\/events\/([^/]+)$/, (id) => read((_, { account }) => events.find(account, id))],
+    [/^GET \/v1\/events\/([^/]+)$/, (id) => plain((_, { account }) => events.find(account, id))],
     [
       /^POST \/v1\/webhook_endpoints\/([^/]+)$/,
-      (id) => write((params, { account }) => endpoints.update(account, id, params)),
+      (id) => plain((params, { account }) => endpoints.update(account, id, params)),
     ],
   ];
 
@@ -153,6 +150,4 @@ function takesMoney(status: string): status is Charge["status"] {
   return status === "succeeded" || status === "processing";
 }
 
-const noProblem = () => undefined;
-const read = (run: Route["run"]): Route => ({ access: "read", problem: noProblem, run });
-const write = (run: Route["run"]): Route => ({ access: "write", problem: noProblem, run });
+const plain = (run: Route["run"]): Route => ({ run });
