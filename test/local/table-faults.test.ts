@@ -26,18 +26,6 @@ test("the log distinguishes what was dropped from what was applied", async () =>
   expect(await table.items(TableName)).toEqual([{ messageId: "m-1", owner: "a" }]);
 });
 
-test("an SDK that retries a put whose reply was lost is shown its own item", async () => {
-  const { table } = await startedTable();
-  const client = tableClient(table.url, { maxAttempts: 2 });
-  table.faults.add({ operation: "PutItem" }, { kind: "dropAfter" });
-
-  const failure = await failureOf(client.send(put("me")));
-
-  expect(failure.name).toBe("ConditionalCheckFailedException");
-  expect(failure["Item"]).toEqual({ messageId: { S: "m-1" }, owner: { S: "me" } });
-  expect(table.counts()).toEqual({ PutItem: 2 });
-});
-
 test.for([
   { status: 500, code: "InternalServerError" },
   { status: 400, code: "ProvisionedThroughputExceededException" },
