@@ -19,7 +19,7 @@ CycloneDX's JSON, and prints every package with its license.`,
   options: {},
   notes: `
 A function's are the packages that have code in its bundle; the command's are those that it imports,
-with all that they need. npm sbom has neither: it leaves out what development needs as well.`,
+with all that they need. Each is a part of what npm sbom lists of the whole lock file.`,
 };
 
 const ROOT = join(import.meta.dirname, "..");

@@ -17,7 +17,8 @@ import type { Delivery } from "../../lib/sqs/delivery.ts";
 import { runQuery } from "./logs-insights.ts";
 import type { Row } from "./logs-insights.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../../docs/observability.md"), "utf8");
+const read = (file: string) => readFileSync(join(import.meta.dirname, "../..", file), "utf8");
+const PAGE = read("docs/observability.md");
 
 const TRACE = "1-5759e988-bd862e3fe1be46a994272793";
 const PAID = { result: "succeeded", paymentIntentId: "pi_1" } as const;
@@ -190,8 +191,7 @@ test("no line at INFO needs a person, and every ERROR does", () => {
 });
 
 test("every metric of the project is in the page, and no other", () => {
-  const source = readFileSync(join(import.meta.dirname, "../../lib/metrics.ts"), "utf8");
-  const names = [...source.matchAll(/^ {2}\| "(\w+)"/gm)].map(([, name]) => name);
+  const names = [...read("lib/metrics.ts").matchAll(/^ {2}\| "(\w+)"/gm)].map(([, name]) => name);
   const inPage = new Set([...table("## Metrics"), ...table("### Their metrics")]);
 
   // The worker has no answer of Stripe's that it would record as failed.
@@ -221,13 +221,12 @@ const EVENT_RESULTS: { [D in EventResult["decision"]]: Extract<EventResult, { de
 };
 
 test("every decision of the finalizer and every field of its line is in the pages", () => {
-  const stripeEvents = readFileSync(
-    join(import.meta.dirname, "../../docs/stripe-events.md"),
-    "utf8",
+  const decisions = table(
+    "What the finalizer logs, as `decision`:",
+    0,
+    read("docs/stripe-events.md"),
   );
-  expect(new Set(table("What the finalizer logs, as `decision`:", 0, stripeEvents))).toEqual(
-    new Set(Object.keys(EVENT_RESULTS)),
-  );
+  expect(new Set(decisions)).toEqual(new Set(Object.keys(EVENT_RESULTS)));
 
   const row = PAGE.split("\n").find((line) => line.startsWith("| `payment-finalizer` | delivery"));
   const documented = [...(row ?? "").matchAll(/`(\w+)`/g)].map(([, field]) => field);
@@ -242,11 +241,7 @@ test("every decision of the finalizer and every field of its line is in the page
   const declined = { decision: "advanced", outcome: DECLINED } as const;
   const written = [...Object.values(EVENT_RESULTS), declined].flatMap((result) => {
     const line = finalizerLine(
-      {
-        delivery: DELIVERY,
-        event,
-        result: { messageId: "order-1001", ...result },
-      },
+      { delivery: DELIVERY, event, result: { messageId: "order-1001", ...result } },
       { now: 0, functionName: "finalizer", requestId: "request-1" },
     );
     const json = JSON.parse(JSON.stringify(line)) as Row;

@@ -13,18 +13,13 @@ const LOCAL = {
   STRIPE_TIMEOUT_SECONDS: "1",
 };
 
-test("a container's endpoints are this machine's, by the name that Docker gives it", () => {
+test("a container has this machine's endpoints, by the name that Docker gives it, and the deployment's timings but for the age of a message", () => {
   expect(containerVariables(LOCAL)).toMatchObject({
     AWS_ENDPOINT_URL_DYNAMODB: "http://host.docker.internal:4001",
     AWS_ENDPOINT_URL_SQS: "http://host.docker.internal:4002",
     QUEUE_URL: "http://host.docker.internal:4002/000000000000/payments",
     RECORDS_TABLE: "payment-records",
     STRIPE_API_BASE: "http://host.docker.internal:4003",
-  });
-});
-
-test("a container's timings are the deployment's, but for the age of a message", () => {
-  expect(containerVariables(LOCAL)).toMatchObject({
     STRIPE_TIMEOUT_SECONDS: "20",
     MAX_MESSAGE_AGE_SECONDS: "864000000",
     RECORD_TTL_SECONDS: "950400000",
