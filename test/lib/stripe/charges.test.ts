@@ -68,7 +68,8 @@ test("the lookup sees only its customer's payments since its time", async () => 
   expect(await find("cus_ada", NOW + 1_000)).toEqual({ kind: "none" });
   expect(await find("cus_eve", NOW)).toEqual({ kind: "none" });
   // Nor does it ask for a page after the last.
-  expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(3);
+  expect(await charges.find({ ...QUERY, messageId: "order-2" }, 5_000)).toEqual({ kind: "none" });
+  expect(stripe.ledger.requests().filter(({ method }) => method === "GET")).toHaveLength(4);
 });
 
 test.each([{ amount: 1201 }, { currency: "usd" }])(
