@@ -1,4 +1,4 @@
-// CloudWatch's metric math, as far as alarms use it: + - * /, comparisons, AND, OR, IF and FILL.
+// CloudWatch's metric math, as far as alarms use it: +, *, comparisons, AND, IF and FILL.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
 
 /** A metric that has no data in a period is undefined, and so is what is made of it without FILL. */
@@ -8,18 +8,14 @@ type Operation = (a: number, b: number) => number;
 
 /** Each level binds more tightly than the one before. */
 const LEVELS: readonly Readonly<Record<string, Operation>>[] = [
-  { OR: (a, b) => Number(a !== 0 || b !== 0) },
   { AND: (a, b) => Number(a !== 0 && b !== 0) },
   {
     "==": (a, b) => Number(a === b),
-    "!=": (a, b) => Number(a !== b),
     ">=": (a, b) => Number(a >= b),
-    "<=": (a, b) => Number(a <= b),
     ">": (a, b) => Number(a > b),
-    "<": (a, b) => Number(a < b),
   },
-  { "+": (a, b) => a + b, "-": (a, b) => a - b },
-  { "*": (a, b) => a * b, "/": (a, b) => a / b },
+  { "+": (a, b) => a + b },
+  { "*": (a, b) => a * b },
 ];
 
 /** @throws for what is not an expression of that subset, or names a metric that is not there */
@@ -27,7 +23,7 @@ export function evaluateExpression(
   expression: string,
   metrics: Readonly<Record<string, Value>>,
 ): Value {
-  const tokens = expression.match(/\d+(?:\.\d+)?|\w+|[=!<>]=|[-+*/<>(),]|\S/g) ?? [];
+  const tokens = expression.match(/\d+(?:\.\d+)?|\w+|[=>]=|[+*>(),]|\S/g) ?? [];
   let at = 0;
 
   function take(expected: string): void {
@@ -59,7 +55,6 @@ export function evaluateExpression(
 
   function primary(): Value {
     const token = tokens[at] ?? "";
-    if (token === "(") return list(1)[0];
     at += 1;
     if (/^\d/.test(token)) return Number(token);
     if (token === "FILL") {

@@ -4,7 +4,7 @@
 import { compare, equal } from "./attribute-value.ts";
 import type { AttributeValue, Item, Type } from "./attribute-value.ts";
 import type { Reader } from "./expression-reader.ts";
-import { printed, valueAt } from "./expression.ts";
+import { valueAt } from "./expression.ts";
 import type { Given, Path } from "./expression.ts";
 
 export type Holds = (item: Item | undefined, given: Given) => boolean;
@@ -82,7 +82,6 @@ export function comparison(reader: Reader): Holds {
   reader.next();
   if (operator in ORDERS) return ordered(reader, left, operator, operator);
   const right = operand(reader);
-  distinct(reader, operator, left, right);
   const same = binary(left, right, equal);
   return operator === "=" ? same : (item, given) => !same(item, given);
 }
@@ -92,21 +91,10 @@ function ordered(reader: Reader, left: Operand, order: string, name: string): Ho
   for (const { placeholder } of [left, right]) {
     if (placeholder) reader.typed(placeholder, `operator: ${name}`, ORDERED);
   }
-  distinct(reader, name, left, right);
   const fits = ORDERS[order] as (order: number) => boolean;
   return binary(left, right, (a, b) => {
     const result = compare(a, b);
     return result !== undefined && fits(result);
-  });
-}
-
-function distinct(reader: Reader, operator: string, left: Operand, right: Operand): void {
-  const { path } = left;
-  if (!path || !right.path || path.join(".") !== right.path.join(".")) return;
-  reader.checks.push((given) => {
-    throw reader.refused(
-      `The first operand must be distinct from the remaining operands for this operator or function; operator: ${operator}, first operand: ${printed(path, given)}`,
-    );
   });
 }
 

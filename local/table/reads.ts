@@ -2,7 +2,7 @@
 
 import type { Item } from "./attribute-value.ts";
 import { filterOf } from "./condition.ts";
-import { invalid, outOfModel } from "./errors.ts";
+import { invalid } from "./errors.ts";
 import { checkUnused } from "./expression.ts";
 import { itemBytes } from "./item.ts";
 import { project, projectionOf } from "./projection.ts";
@@ -77,11 +77,6 @@ export function scan(store: Store, input: Input): object {
 /** The items of a segment in the order of their hashes, after the key that the last page ended with. */
 function* itemsFrom(table: Table, input: Input): Generator<Item> {
   const { Segment: segment = 0, TotalSegments: segments = 1 } = input as Record<string, number>;
-  if (segment >= segments) {
-    throw invalid(
-      `The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: ${segment} is not less than TotalSegments: ${segments}`,
-    );
-  }
   const start = input["ExclusiveStartKey"] as Item | undefined;
   const after = start && idOfKey(start, table);
   const afterHash = after === undefined ? -1 : hashOf(after);
@@ -108,10 +103,7 @@ function firstFrom(order: readonly { hash: number }[], hash: number): number {
 /** What a read filters and what it shows. */
 function readingOf(input: Input) {
   const given = readGiven(input);
-  const { FilterExpression, ProjectionExpression, Limit } = input as Record<string, string>;
-  if (Number(Limit) < 1) {
-    throw outOfModel(Limit, "limit", "Member must have value greater than or equal to 1");
-  }
+  const { FilterExpression, ProjectionExpression } = input as Record<string, string>;
   const filter = FilterExpression === undefined ? undefined : filterOf(FilterExpression);
   const projection =
     ProjectionExpression === undefined ? undefined : projectionOf(ProjectionExpression);

@@ -1,7 +1,7 @@
 // Reads the fields of a request, and rejects what the table does not know rather than passing over it.
 
 import type { Item } from "./attribute-value.ts";
-import { invalid, outOfModel } from "./errors.ts";
+import { invalid } from "./errors.ts";
 import type { Given } from "./expression.ts";
 import { readItem, readValue } from "./item.ts";
 import type { WriteInput } from "./write.ts";
@@ -48,20 +48,12 @@ function readValues(values: Item): Item {
 /** The fields of a write, its values well-formed. */
 export function readWrite(input: Input): WriteInput {
   const { Item, Key, ConditionExpression, UpdateExpression, ...rest } = input as WriteInput;
-  const { ReturnValuesOnConditionCheckFailure: returned } = rest;
-  if (returned !== undefined && returned !== "ALL_OLD" && returned !== "NONE") {
-    throw outOfModel(
-      returned,
-      "returnValuesOnConditionCheckFailure",
-      "Member must satisfy enum value set: [ALL_OLD, NONE]",
-    );
-  }
   return {
     ...readGiven(input),
     ...(Item && { Item: readItem(Item) }),
     ...(Key && { Key: readItem(Key) }),
     ConditionExpression,
     UpdateExpression,
-    ReturnValuesOnConditionCheckFailure: returned,
+    ReturnValuesOnConditionCheckFailure: rest.ReturnValuesOnConditionCheckFailure,
   };
 }

@@ -95,9 +95,6 @@ export function keyIn(item: Item, { partitionKey }: Pick<Table, "partitionKey">)
   return { [partitionKey]: item[partitionKey] ?? {} };
 }
 
-/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
-const LONGEST_KEY_BYTES = 2048;
-
 /** What an item is stored under. @throws DynamoDbError when it lacks the key or has it otherwise */
 export function idOf(item: Item, { partitionKey }: Pick<Table, "partitionKey">): string {
   const value = item[partitionKey];
@@ -111,11 +108,6 @@ export function idOf(item: Item, { partitionKey }: Pick<Table, "partitionKey">):
   if (id === "") {
     throw invalid(
       `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${partitionKey}`,
-    );
-  }
-  if (Buffer.byteLength(id) > LONGEST_KEY_BYTES) {
-    throw invalidParameters(
-      `Size of hashkey has exceeded the maximum size limit of ${LONGEST_KEY_BYTES} bytes`,
     );
   }
   return id;

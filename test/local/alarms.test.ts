@@ -8,18 +8,16 @@ import { evaluateExpression } from "../../local/alarms/expression.ts";
 test.each<[string, number | undefined]>([
   ["FILL(none, 0) + FILL(two, 0)", 2],
   ["two + none", undefined],
-  ["10 - two - 3", 5],
-  ["two + 3 * (two + 1) / 3", 5],
+  ["two + 3 * two + 1", 9],
   ["IF(two > 1 AND two > 0.5 * ten, 1, 0)", 0],
   ["IF(ten >= 10 AND FILL(none, 0) + FILL(none, 0) == 0, 1, 0)", 1],
-  ["IF(two == 3 OR ten != 10 OR two <= 2, 7, 8)", 7],
   ["IF(none > 0, 0, 1)", undefined],
   ["IF(FILL(none, 0) >= 1, 0, 1)", 1],
 ])("%s is %s", (expression, value) => {
   expect(evaluateExpression(expression, { two: 2, ten: 10, none: undefined })).toBe(value);
 });
 
-test.each(["two +", "IF(two, 1)", "other", "two two", "(two", "SUM(two)", "toString"])(
+test.each(["two +", "IF(two, 1)", "other", "two two", "(two)", "two - 1", "SUM(two)", "toString"])(
   "%s is not an expression of two",
   (expression) => {
     expect(() => evaluateExpression(expression, { two: 2 })).toThrow(/^"/);

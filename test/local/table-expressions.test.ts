@@ -127,7 +127,6 @@ test.each([
     "Incorrect operand type for operator or function; operator: <, operand type: L",
   ],
   ["((#owner = :a))", "The expression has redundant parentheses;"],
-  ["#owner = #owner", "operator or function; operator: =, first operand: [owner]"],
 ])("the condition %s is invalid", (ConditionExpression, message) => {
   expect(() => writeOf("Put", { ...given, ConditionExpression }, "messageId")).toThrow(message);
 });
