@@ -8,6 +8,7 @@ export function toSqsEvent(messages: Message[], queueArn: string): SQSEvent {
 }
 
 function toRecord(message: Message, queueArn: string): SQSRecord {
+  const { MD5OfMessageAttributes: md5OfMessageAttributes } = message;
   return {
     messageId: message.MessageId ?? "",
     receiptHandle: message.ReceiptHandle ?? "",
@@ -19,9 +20,7 @@ function toRecord(message: Message, queueArn: string): SQSRecord {
         toAttribute(value),
       ]),
     ),
-    ...(message.MD5OfMessageAttributes === undefined
-      ? {}
-      : { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
+    ...(md5OfMessageAttributes !== undefined && { md5OfMessageAttributes }),
     md5OfBody: message.MD5OfBody ?? "",
     eventSource: "aws:sqs",
     eventSourceARN: queueArn,
@@ -30,11 +29,10 @@ function toRecord(message: Message, queueArn: string): SQSRecord {
 }
 
 function toAttribute(value: MessageAttributeValue): SQSMessageAttribute {
+  const { StringValue: stringValue, BinaryValue: bytes } = value;
   return {
-    ...(value.StringValue === undefined ? {} : { stringValue: value.StringValue }),
-    ...(value.BinaryValue === undefined
-      ? {}
-      : { binaryValue: Buffer.from(value.BinaryValue).toString("base64") }),
+    ...(stringValue !== undefined && { stringValue }),
+    ...(bytes !== undefined && { binaryValue: Buffer.from(bytes).toString("base64") }),
     stringListValues: [],
     binaryListValues: [],
     dataType: value.DataType as SQSMessageAttribute["dataType"],

@@ -7,14 +7,8 @@ import type { StripeServer } from "../../local/stripe/server.ts";
 /** 2026-03-01T12:00:00Z: where the clock of every test server starts. */
 export const START_MS = 1_772_366_400_000;
 
-export type Clock = { now: () => number; advance: (ms: number) => void };
-
 /** A Stripe server of its own for this test, on a clock that the test moves, and stripe-node pointed at it. */
-export async function startedStripe(): Promise<{
-  clock: Clock;
-  server: StripeServer;
-  stripe: Stripe;
-}> {
+export async function startedStripe() {
   let nowMs = START_MS;
   const clock = { now: () => nowMs, advance: (ms: number) => void (nowMs += ms) };
   const server = await startStripe({ now: clock.now });
