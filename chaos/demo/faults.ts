@@ -10,6 +10,15 @@ import { until } from "../harness/wait.ts";
 
 const CHARGED = { request: { to: "stripe", method: "POST" }, side: "after" } as const;
 
+const planned = (id: string, what: string, happened: () => number): PlannedFault => ({
+  id,
+  what,
+  happened,
+});
+
+const intentsOf = ({ stack }: Harness, id: string) =>
+  stack.stripe.paymentIntents().filter(({ metadata }) => metadata["message_id"] === id);
+
 /** The SQS messages under which a message id was delivered. */
 export function sqsIds({ deliveries }: Harness, id: string): Set<string> {
   return new Set(deliveries.of(id).map(({ sqsId }) => sqsId));
@@ -49,56 +58,45 @@ export async function placeOrder(harness: Harness): Promise<PlannedFault[]> {
   const { attempts } = await order(ORDER, {}, CLIENT_MS);
   const published = () => stack.bus.bus.published().map(({ detail }) => detail as { id: string });
   return [
-    {
-      id: ORDER,
-      what: "the answer came too late: the client asked again with the same key",
-      happened: () => Math.min(late?.happened() ?? 0, attempts - 1),
-    },
-    {
-      id: ORDER,
-      what: "the worker was killed after Stripe charged, before the record",
-      happened: () => killed,
-    },
-    {
-      id: ORDER,
-      what: "Stripe's event came before the record, and came back later",
-      happened: () => early,
-    },
-    {
-      id: ORDER,
-      what: "the publisher was killed before its checkpoint: one more event",
-      happened: () =>
+    planned(ORDER, "the answer came too late: the client asked again with the same key", () =>
+      Math.min(late?.happened() ?? 0, attempts - 1),
+    ),
+    planned(ORDER, "the worker was killed after Stripe charged, before the record", () => killed),
+    planned(ORDER, "Stripe's event came before the record, and came back later", () => early),
+    planned(
+      ORDER,
+      "the publisher was killed before its checkpoint: one more event",
+      () =>
         harness.killsOf("outcome-publisher") &&
         published().filter(({ id }) => id === event).length - 1,
-    },
+    ),
   ];
 }
 
 const DEBIT = { paymentMethod: "pm_usBankAccount_success" };
 
 /** Two bank debits: days later one arrives and one bounces, and Stripe's events about it go wrong. */
-export async function debits({ stack, send }: Harness): Promise<PlannedFault[]> {
+export async function debits(harness: Harness): Promise<PlannedFault[]> {
+  const { stack, send } = harness;
   const { stripe, table, tableName } = stack;
   const ids = ["debit-arrives", "debit-bounces"] as const;
   for (const id of ids) await send(payment(id, DEBIT));
   const isRecorded = async (id: string) => (await table.item(tableName, id))?.["completedAt"];
   await until(10_000, async () => (await Promise.all(ids.map(isRecorded))).every(Boolean));
-  const intentOf = (id: string): string =>
-    stripe.paymentIntents().find(({ metadata }) => metadata["message_id"] === id)?.id ?? "";
-  const [arrives, bounces] = [intentOf(ids[0]), intentOf(ids[1])];
+  const [arrives = "", bounces = ""] = ids.map((id) => intentsOf(harness, id)[0]?.id);
   const { faults, sendings } = stripe.webhooks;
   const replayed = faults.add({ paymentIntentId: arrives }, { kind: "duplicate" });
   faults.add({ paymentIntentId: bounces, attempt: 1 }, { kind: "forged" });
   if (arrives) stripe.step(arrives, "succeed");
   if (bounces) stripe.step(bounces, "fail");
   return [
-    { id: ids[0], what: "Stripe's event was replayed", happened: replayed.happened },
-    {
-      id: ids[1],
-      what: "an event with a forged signature was turned away",
-      happened: () =>
+    planned(ids[0], "Stripe's event was replayed", replayed.happened),
+    planned(
+      ids[1],
+      "an event with a forged signature was turned away",
+      () =>
         sendings().filter((one) => one.paymentIntentId === bounces && one.status === 400).length,
-    },
+    ),
   ];
 }
 
@@ -125,13 +123,14 @@ export async function deliverTwiceAtOnce(harness: Harness): Promise<PlannedFault
     await send(payment(id));
     await until(15_000, () => deliveries.isDone(id));
   }
-  const what = "delivered to two workers at the same time";
-  return { id, what, happened: () => Number(deliveries.overlapped(id)) };
+  return planned(id, "delivered to two workers at the same time", () =>
+    Number(deliveries.overlapped(id)),
+  );
 }
 
 /** The mishaps of ordinary days, one message each. */
 export async function mishaps(harness: Harness): Promise<PlannedFault[]> {
-  const { stack, send, deliveries } = harness;
+  const { send, deliveries } = harness;
   const repeated = payment("producer-retry");
   const sentAt = new Date();
   const declined = { paymentMethod: "pm_card_chargeDeclinedInsufficientFunds" };
@@ -151,30 +150,23 @@ export async function mishaps(harness: Harness): Promise<PlannedFault[]> {
 
   return [
     failed,
-    {
-      id: repeated.id,
-      what: "the producer sent it twice (two SQS messages)",
-      happened: () => sqsIds(harness, repeated.id).size - 1,
-    },
+    planned(
+      repeated.id,
+      "the producer sent it twice (two SQS messages)",
+      () => sqsIds(harness, repeated.id).size - 1,
+    ),
     lost,
-    {
-      id: "card-declined",
-      what: "the card is declined",
-      happened: () =>
-        stack.stripe
-          .paymentIntents()
-          .filter(({ metadata }) => metadata["message_id"] === "card-declined").length,
-    },
-    {
-      id: "malformed",
-      what: "its amount is 78.4: invalid",
-      happened: () => Number(deliveries.of("malformed").length > 0),
-    },
-    {
-      id: "two-amounts",
-      what: "one message id with two amounts",
-      happened: () => Number(sqsIds(harness, "two-amounts").size > 1),
-    },
+    planned(
+      "card-declined",
+      "the card is declined",
+      () => intentsOf(harness, "card-declined").length,
+    ),
+    planned("malformed", "its amount is 78.4: invalid", () =>
+      Number(deliveries.of("malformed").length > 0),
+    ),
+    planned("two-amounts", "one message id with two amounts", () =>
+      Number(sqsIds(harness, "two-amounts").size > 1),
+    ),
   ];
 }
 
@@ -186,5 +178,5 @@ async function atStripe(
 ): Promise<PlannedFault> {
   const { happened } = stack.stripe.faults.add({ messageId: id }, fault);
   await send(payment(id));
-  return { id, what, happened };
+  return planned(id, what, happened);
 }

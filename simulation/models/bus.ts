@@ -3,12 +3,7 @@
 
 import type { PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
 
-export type Bus = {
-  /** What was published, by source and id: each content once. */
-  published: Map<string, Set<string>>;
-  /** `failing` is the index of an entry that fails alone. */
-  put: (entries: readonly PutEventsRequestEntry[], failing?: number) => object;
-};
+export type Bus = ReturnType<typeof createBus>;
 
 export type PublishedEvent = {
   specversion: string;
@@ -21,12 +16,14 @@ export type PublishedEvent = {
   data: Record<string, unknown>;
 };
 
-export function createBus(onEvent: (event: PublishedEvent) => void): Bus {
-  const published: Bus["published"] = new Map();
+export function createBus(onEvent: (event: PublishedEvent) => void) {
+  /** What was published, by source and id: each content once. */
+  const published = new Map<string, Set<string>>();
   let accepted = 0;
   return {
     published,
-    put(entries, failing) {
+    /** `failing` is the index of an entry that fails alone. */
+    put(entries: readonly PutEventsRequestEntry[], failing?: number): object {
       const Entries = entries.map(({ Detail = "" }, index) => {
         if (index === failing) return { ErrorCode: "ThrottlingException" };
         const event = JSON.parse(Detail) as PublishedEvent;

@@ -12,20 +12,9 @@ export type QueuedMessage<Sent> = {
   receipt: string;
 };
 
-export type Queue<Sent> = {
-  messages: QueuedMessage<Sent>[];
-  send: (sent: Sent) => QueuedMessage<Sent>;
-  /** What can be received now. What was received too often or is too old moves away first. */
-  receivable: () => QueuedMessage<Sent>[];
-  receive: (message: QueuedMessage<Sent>) => string;
-  /** False when the receipt is not the latest and this queue does not take it. */
-  remove: (receipt: string) => boolean;
-  setVisibility: (receipt: string, seconds: number) => boolean;
-  /** StartMessageMoveTask: each message comes back under a new id, with new clocks. */
-  redrive: () => void;
-};
+export type Queue<Sent> = ReturnType<typeof createQueue<Sent>>;
 
-export type QueueSettings = {
+type QueueSettings = {
   /** Epoch ms. */
   now: () => number;
   visibilityTimeoutMs: number;
@@ -35,7 +24,7 @@ export type QueueSettings = {
   takesStaleReceipts: boolean;
 };
 
-export function createQueue<Sent>(settings: QueueSettings): Queue<Sent> {
+export function createQueue<Sent>(settings: QueueSettings) {
   const { now, visibilityTimeoutMs, maxReceiveCount, retentionMs, takesStaleReceipts } = settings;
   const messages: QueuedMessage<Sent>[] = [];
 
@@ -71,27 +60,30 @@ export function createQueue<Sent>(settings: QueueSettings): Queue<Sent> {
   return {
     messages,
     send,
-    receivable() {
+    /** What can be received now. What was received too often or is too old moves away first. */
+    receivable(): QueuedMessage<Sent>[] {
       sweep();
       return messages.filter(({ place, visibleAt }) => place === "queue" && visibleAt <= now());
     },
-    receive(message) {
+    receive(message: QueuedMessage<Sent>): string {
       message.receiveCount += 1;
       message.visibleAt = now() + visibilityTimeoutMs;
       message.receipt = `${message.sqsMessageId}#${message.receiveCount}`;
       return message.receipt;
     },
-    remove(receipt) {
+    /** False when the receipt is not the latest and this queue does not take it. */
+    remove(receipt: string): boolean {
       const message = holding(receipt);
       if (message) message.place = "acknowledged";
       return message !== undefined;
     },
-    setVisibility(receipt, seconds) {
+    setVisibility(receipt: string, seconds: number): boolean {
       const message = holding(receipt);
       if (message) message.visibleAt = now() + seconds * 1_000;
       return message !== undefined;
     },
-    redrive() {
+    /** StartMessageMoveTask: each message comes back under a new id, with new clocks. */
+    redrive(): void {
       sweep();
       for (const message of messages.filter(({ place }) => place === "dead-letter queue")) {
         message.place = "moved";

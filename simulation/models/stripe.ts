@@ -21,19 +21,11 @@ export type Response = {
 /** What a fault makes of a request that was accepted. */
 export type Failure = { status: number; type: string; code?: string; stored: boolean };
 
-export type StripeModel = {
-  /** Every PaymentIntent that was ever made, oldest first. */
-  intents: Intent[];
-  keys: ReadonlyMap<string, Key>;
-  /** Accepts a request; what is returned carries it out and answers. */
-  receive: (request: Request) => () => Response;
-  /** The same for a request that ends in an error, after or without a charge. */
-  failing: (request: Request, failure: Failure, charges: boolean) => Response;
-};
+export type StripeModel = ReturnType<typeof createStripe>;
 
 type Key = { path: string; body: string; firstUsedAt: number; response?: Response };
 
-export type StripeSettings = {
+type StripeSettings = {
   /** Epoch ms, by Stripe's own clock. */
   now: () => number;
   /** Whether keys are gone as soon as they may be; if not, they are kept for ever. */
@@ -52,7 +44,8 @@ export function createStripe({
   strangers = [],
   onCreate,
   onRequest,
-}: StripeSettings): StripeModel {
+}: StripeSettings) {
+  /** Every PaymentIntent that was ever made, oldest first. */
   const intents: Intent[] = [];
   const keys = new Map<string, Key>();
 
@@ -86,6 +79,7 @@ export function createStripe({
     return key;
   };
 
+  /** Accepts a request; what is returned carries it out and answers. */
   const receive = (request: Request): (() => Response) => {
     if (request.method === "GET") {
       onRequest?.(request);
@@ -107,7 +101,9 @@ export function createStripe({
     intents,
     keys,
     receive,
-    failing(request, { status, type, code, stored }, charges) {
+    /** The same for a request that ends in an error, after or without a charge. */
+    failing(request: Request, failure: Failure, charges: boolean): Response {
+      const { status, type, code, stored } = failure;
       const response = responding(status, errorBody(type, code));
       if (!stored) return response; // answered before a key is used
       if (request.method === "GET") return response;

@@ -23,20 +23,9 @@ import type { WriteInput, WriteKind } from "../../local/table/write.ts";
 /** As the document client shows it. */
 export type Item = Record<string, unknown>;
 
-export type Table = {
-  /** The item as a reader would see it. */
-  item: (key: string) => Item | undefined;
-  items: () => Item[];
-  /** Puts an item, or its absence, where no command did. */
-  restore: (key: string, item: Item | undefined) => void;
-  /**
-   * Applies one command of the document client. Throws what DynamoDB answers with: for a transaction
-   * also while another one is at the item with the index `conflicting`.
-   */
-  apply: (command: object, conflicting?: number) => object;
-};
+export type Table = ReturnType<typeof createTable>;
 
-export type TableSettings = {
+type TableSettings = {
   partitionKey: string;
   ttlAttribute: string;
   /** Epoch ms. */
@@ -52,7 +41,7 @@ export type TableSettings = {
 /** Both forms, so that a reader does not convert it again. */
 type Stored = { typed: TypedItem; plain: Item };
 
-export function createTable(settings: TableSettings): Table {
+export function createTable(settings: TableSettings) {
   const { partitionKey, ttlAttribute, now, deletesExpired, onWrite, onWritten } = settings;
   const stored = new Map<string, Stored>();
 
@@ -107,17 +96,23 @@ export function createTable(settings: TableSettings): Table {
   }
 
   return {
-    item: (key) => find(key)?.plain,
-    items: () =>
+    /** The item as a reader would see it. */
+    item: (key: string): Item | undefined => find(key)?.plain,
+    items: (): Item[] =>
       [...stored.keys()].flatMap((key) => {
         const found = find(key);
         return found ? [found.plain] : [];
       }),
-    restore(key, item) {
+    /** Puts an item, or its absence, where no command did. */
+    restore(key: string, item: Item | undefined): void {
       if (item) stored.set(key, { typed: typedItem(item), plain: item });
       else stored.delete(key);
     },
-    apply(command, conflicting) {
+    /**
+     * Applies one command of the document client. Throws what DynamoDB answers with: for a transaction
+     * also while another one is at the item with the index `conflicting`.
+     */
+    apply(command: object, conflicting?: number): object {
       if (command instanceof TransactWriteCommand) return transact(command, conflicting);
       if (command instanceof PutCommand) {
         const { Item = {} } = command.input;

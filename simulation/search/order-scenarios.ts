@@ -2,11 +2,11 @@
 // one, in which an order goes all the way.
 
 import { MOVING } from "../models/stripe-objects.ts";
-import { DAY, HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
+import { DAY, HOUR, MINUTE, PAYMENT } from "../world/scenario.ts";
 import type { OrderSettings, OutcomeSettings, Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
 import { randomOutcomes } from "./outcome-scenarios.ts";
-import { oneOf, usually } from "./random-scenario.ts";
+import { oneOf, randomSends, usually } from "./random-scenario.ts";
 import { USUAL as ONE_MESSAGE } from "./scenarios.ts";
 
 /** One worker; the deliveries are those of clients, messages and events. */
@@ -125,28 +125,22 @@ export function orderScenarios(faults: number): Scenario[] {
   ];
 }
 
+const OTHERS: readonly [Partial<Send>, ...Partial<Send>[]] = [
+  {},
+  { amount: "700" },
+  { customer: "cus_9" },
+  { amount: "78.4", invalid: true },
+];
+
 /** Draws a scenario with at most `depth` faults, by the same number of choices each time. */
 export function randomOrders(choose: Choose, depth: number): Scenario {
-  const ids = oneOf(choose, [1, 2, 3], [6, 3, 1]);
-  const sends = ["pay-1", "pay-10", "PAY-1"].map((messageId, i): Send[] => {
-    const kind = usually(choose, "card", "declined", ...Object.keys(MOVING));
-    const at = usually(choose, 0, 30 * SECOND);
-    const send = { ...PAYMENT, messageId, paymentMethod: `pm_${kind}_${i + 1}`, at, createdAt: at };
-    const later = at + oneOf(choose, [0, 10 * SECOND, 2 * HOUR, 25 * HOUR]);
-    const again = { ...send, at: later, createdAt: later };
-    const other = oneOf<Partial<Send>>(choose, [
-      {},
-      { amount: "700" },
-      { customer: "cus_9" },
-      { amount: "78.4", invalid: true },
-    ]);
-    return choose([2, 1]) === 1 ? [send, { ...again, ...other }] : [send];
-  });
+  const kinds = ["card", "declined", ...Object.keys(MOVING)] as const;
+  const sends = randomSends(choose, kinds, () => oneOf(choose, OTHERS));
   const quantity = oneOf(choose, [1, 2]);
   return {
     ...randomOutcomes(choose, depth),
     name: "random orders",
-    sends: sends.slice(0, ids).flat(),
+    sends: sends.map((send) => ({ ...send, createdAt: send.at })),
     redrivesAt: oneOf<number[]>(choose, [[], [HOUR], [25 * HOUR]]),
     outcomes: {
       ...OUTCOMES,

@@ -2,10 +2,10 @@
 // random one.
 
 import { MOVING } from "../models/stripe-objects.ts";
-import { HOUR, MINUTE, PAYMENT, SECOND } from "../world/scenario.ts";
+import { HOUR, MINUTE, PAYMENT } from "../world/scenario.ts";
 import type { OutcomeSettings, Scenario, Send } from "../world/scenario.ts";
 import type { Choose } from "./choices.ts";
-import { oneOf, usually } from "./random-scenario.ts";
+import { oneOf, randomSends, usually } from "./random-scenario.ts";
 import { USUAL as ONE_MESSAGE } from "./scenarios.ts";
 
 /** One worker; the deliveries are those of messages, events and batches of the stream. */
@@ -72,22 +72,10 @@ export function outcomeScenarios(faults: number): Scenario[] {
 /** Draws a scenario with at most `depth` faults, by the same number of choices each time. */
 export function randomOutcomes(choose: Choose, depth: number): Scenario {
   const either = () => oneOf(choose, [true, false]);
-  const ids = oneOf(choose, [1, 2, 3], [6, 3, 1]);
-  const sends = ["pay-1", "pay-10", "PAY-1"].map((messageId, i): Send[] => {
-    const kind = usually(choose, "debit", "card", ...Object.keys(MOVING));
-    const send = {
-      ...PAYMENT,
-      messageId,
-      paymentMethod: `pm_${kind}_${i + 1}`,
-      at: usually(choose, 0, 30 * SECOND),
-    };
-    const again = { ...send, at: send.at + oneOf(choose, [0, 10 * SECOND, 2 * HOUR, 25 * HOUR]) };
-    return choose([2, 1]) === 1 ? [send, again] : [send];
-  });
   return {
     ...USUAL,
     name: "random outcomes",
-    sends: sends.slice(0, ids).flat(),
+    sends: randomSends(choose, ["debit", "card", ...Object.keys(MOVING)]),
     clocks: oneOf(choose, [
       [0, 0],
       [-2_500, 2_500],

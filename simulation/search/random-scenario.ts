@@ -67,6 +67,23 @@ function redrives(choose: Choose): number[] {
   return drawn.slice(0, times).toSorted((a, b) => a - b);
 }
 
+/** Up to three payments, each perhaps asked for again; `changes` draws what is other then. */
+export function randomSends(
+  choose: Choose,
+  kinds: readonly [string, ...string[]],
+  changes: () => Partial<Send> = () => ({}),
+): Send[] {
+  const ids = oneOf(choose, [1, 2, 3], [6, 3, 1]);
+  const sends = IDS.map((messageId, i): Send[] => {
+    const paymentMethod = `pm_${usually(choose, ...kinds)}_${i + 1}`;
+    const send = { ...PAYMENT, messageId, paymentMethod, at: usually(choose, 0, 30 * SECOND) };
+    const later = send.at + oneOf(choose, [0, 10 * SECOND, 2 * HOUR, 25 * HOUR]);
+    const again = { ...send, at: later, ...changes() };
+    return choose([2, 1]) === 1 ? [send, again] : [send];
+  });
+  return sends.slice(0, ids).flat();
+}
+
 // Alike, and with a customer in common: what is one's must never be taken for another's.
 const IDS = ["pay-1", "pay-10", "PAY-1"];
 
