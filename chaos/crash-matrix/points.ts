@@ -7,7 +7,7 @@ export type Moment = "process started" | RequestMoment;
 /** What Stripe does to the message's first request, where that is not to charge and answer so. */
 export type FirstAnswer = "key in use" | "charged, and 500 for ever";
 
-export type Point = {
+type Point = {
   where: string;
   /** The first request that goes wrong. */
   firstAnswer?: FirstAnswer;
@@ -34,10 +34,21 @@ const DELETE: Request = { to: "queue", operation: "DeleteMessageBatch" };
 
 const before = (request: Request): Moment => ({ request, side: "before" });
 const after = (request: Request): Moment => ({ request, side: "after" });
-const bothSides = (request: Request): Point["moments"] => ({
-  before: before(request),
-  after: after(request),
+const point = (
+  where: string,
+  previous: Moment,
+  request: Request,
+  more: Partial<Point> = {},
+): Point => ({
+  where,
+  previous,
+  moments: { before: before(request), after: after(request) },
+  ...more,
 });
+
+const RETRIED = { firstAnswer: "key in use" } as const;
+const TAKEN_OVER = { ...RETRIED, takesOver: true } as const;
+const LOOKED_UP = { ...TAKEN_OVER, keyWindowOver: true } as const;
 
 const POINTS: readonly Point[] = [
   {
@@ -47,45 +58,18 @@ const POINTS: readonly Point[] = [
     // Applied means loaded here: the first sign of it is the worker's first request.
     moments: { before: "process started", after: before(CLAIM) },
   },
-  { where: "claim put", previous: "process started", moments: bothSides(CLAIM) },
-  { where: "Stripe create", previous: after(CLAIM), moments: bothSides(CREATE) },
-  { where: "complete update", previous: after(CREATE), moments: bothSides(COMPLETE) },
-  { where: "delete", previous: after(COMPLETE), moments: bothSides(DELETE) },
-  {
-    where: "release update",
-    firstAnswer: "key in use",
-    previous: before(CREATE),
-    moments: bothSides(RELEASE),
-  },
-  {
-    where: "visibility change",
-    firstAnswer: "key in use",
-    previous: after(RELEASE),
-    moments: bothSides(VISIBILITY),
-  },
-  {
-    where: "takeover update",
-    firstAnswer: "key in use",
-    takesOver: true,
-    previous: after(CLAIM),
-    moments: bothSides(TAKE_OVER),
-  },
-  {
-    where: "lookup, no charge",
-    firstAnswer: "key in use",
-    takesOver: true,
-    keyWindowOver: true,
-    previous: after(TAKE_OVER),
-    moments: bothSides(LOOK_UP),
-  },
-  {
-    where: "lookup, a charge",
+  point("claim put", "process started", CLAIM),
+  point("Stripe create", after(CLAIM), CREATE),
+  point("complete update", after(CREATE), COMPLETE),
+  point("delete", after(COMPLETE), DELETE),
+  point("release update", before(CREATE), RELEASE, RETRIED),
+  point("visibility change", after(RELEASE), VISIBILITY, RETRIED),
+  point("takeover update", after(CLAIM), TAKE_OVER, TAKEN_OVER),
+  point("lookup, no charge", after(TAKE_OVER), LOOK_UP, LOOKED_UP),
+  point("lookup, a charge", after(TAKE_OVER), LOOK_UP, {
+    ...LOOKED_UP,
     firstAnswer: "charged, and 500 for ever",
-    takesOver: true,
-    keyWindowOver: true,
-    previous: after(TAKE_OVER),
-    moments: bothSides(LOOK_UP),
-  },
+  }),
 ];
 
 /**
@@ -96,7 +80,7 @@ const POINTS: readonly Point[] = [
  * after:  as soon as the first is dead, under its lease
  * later:  when the visibility timeout ends
  */
-export const OVERLAPS = ["before", "during", "after", "later"] as const;
+const OVERLAPS = ["before", "during", "after", "later"] as const;
 
 export type Row = {
   point: Point;

@@ -86,27 +86,17 @@ export function atNextRequest(
 }
 
 function isFor(seen: Seen, request: Request, messageId: string | undefined): boolean {
-  switch (request.to) {
-    case "table":
-      return (
-        seen.operation === request.operation &&
-        (seen.update ?? "").includes(request.sets ?? "") &&
-        (messageId === undefined || seen.messageId === messageId)
-      );
-    case "stripe":
-      // A lookup does not say whose it is.
-      return (
-        seen.method === request.method &&
-        (messageId === undefined || seen.method === "GET" || seen.messageId === messageId)
-      );
-    case "queue":
-      return (
-        seen.operation === request.operation &&
-        seen.queue === (request.queue ?? "payments") &&
-        (messageId === undefined ||
-          (seen.bodies ?? []).some((body) => body.includes(`"${messageId}"`)))
-      );
-    case "bus":
-      return seen.operation === request.operation;
+  if (request.to === "stripe") {
+    // A lookup does not say whose it is.
+    const isOf = seen.method === "GET" || seen.messageId === messageId;
+    return seen.method === request.method && (messageId === undefined || isOf);
   }
+  if (seen.operation !== request.operation) return false;
+  if (request.to === "bus") return true;
+  if (request.to === "table" && !(seen.update ?? "").includes(request.sets ?? "")) return false;
+  if (request.to === "queue" && seen.queue !== (request.queue ?? "payments")) return false;
+  const isIn = (body: string) => body.includes(`"${messageId}"`);
+  return (
+    messageId === undefined || (seen.bodies ? seen.bodies.some(isIn) : seen.messageId === messageId)
+  );
 }

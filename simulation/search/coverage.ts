@@ -2,8 +2,7 @@
 
 import { DELIVERED_TWICE, FAULTS } from "../world/faults.ts";
 import type { Service } from "../world/invocation.ts";
-import { ORDER_FAULTS } from "../world/order-steps.ts";
-import { EVENT_FAULTS } from "../world/outcome-steps.ts";
+import { EVENT_FAULTS, ORDER_FAULTS } from "../world/outcome-steps.ts";
 
 /** By family: the requests, and how what is received ends. */
 const WORKER = {

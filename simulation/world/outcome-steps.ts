@@ -1,4 +1,5 @@
-// What can happen next around the publisher and the finalizer.
+// What can happen next, and go wrong, around the publisher and the finalizer, at the door and around the
+// fulfillment.
 
 import { ledgerOf } from "../checkers/charges.ts";
 import { resultsOf } from "../checkers/true-outcome.ts";
@@ -6,6 +7,8 @@ import type { StripeEvent } from "../models/stripe-events.ts";
 import { isFree } from "./consumers.ts";
 import { invoke } from "./invocation.ts";
 import type { Start } from "./invocation.ts";
+import { arrive, ask } from "./orders.ts";
+import type { Orders } from "./orders.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
 import type { Change, Outcomes } from "./outcomes.ts";
 import { deliverAgain, receiveSteps } from "./queue-steps.ts";
@@ -62,6 +65,34 @@ export const EVENT_FAULTS = {
   lost: "event lost",
   twice: "event sent twice",
   again: "event delivered twice",
+} as const;
+
+/** What can go wrong at the door and around the fulfillment. */
+export function orderFaults(
+  world: World,
+  orders: Orders,
+  start: Start,
+  push: (name: string, run: () => void) => void,
+): void {
+  const published = [...orders.published.values()];
+  if (published.length > 0) {
+    push(ORDER_FAULTS.published, () => {
+      const event = published[world.vary(published.length)];
+      if (event) arrive(orders, event);
+    });
+  }
+  deliverAgain(world, "fulfillment", start, (run) => push(ORDER_FAULTS.again, run));
+  for (const { request, state } of world.invocations) {
+    if (request && state === "running") {
+      push(ORDER_FAULTS.impatient, () => ask(world, request, start));
+    }
+  }
+}
+
+export const ORDER_FAULTS = {
+  published: "outcome event published again",
+  again: "outcome event delivered twice",
+  impatient: "client asks again at once",
 } as const;
 
 /**
