@@ -4,7 +4,7 @@ import type { Stack } from "../../local/stack.ts";
 import { openHarness } from "../harness/harness.ts";
 import type { Harness, PlannedFault } from "../harness/harness.ts";
 import { reportNowAndThen } from "../harness/report.ts";
-import type { Sent, Verdict } from "../harness/verdict.ts";
+import type { Sent } from "../harness/verdict.ts";
 import { drained, pause } from "../harness/wait.ts";
 import { SOAK } from "../timings.ts";
 import { startBank } from "./bank.ts";
@@ -13,13 +13,6 @@ import { chanceOf } from "./chance.ts";
 import { armSingleFaults, startOutages } from "./faults.ts";
 import { startKiller } from "./killer.ts";
 import { createProducer, payOverHttp } from "./producer.ts";
-
-type SoakResult = {
-  verdict: Verdict;
-  deliveries: number;
-  kills: number;
-  faults: PlannedFault[];
-};
 
 // Enough for the pollers, and not so much that a message is old when its turn comes.
 const VISIBLE = 40;
@@ -36,7 +29,7 @@ export async function soak(options: {
   interrupted: AbortSignal;
   /** Gets a line on how it goes, every few seconds. */
   report: (line: string) => void;
-}): Promise<SoakResult> {
+}) {
   const { interrupted } = options;
   const chance = chanceOf(options.seed);
   const harness = await openHarness(SOAK, "everything");
@@ -68,7 +61,7 @@ export async function soak(options: {
     phase = "quiet, for about a minute";
     if (!interrupted.aborted) await drain(harness, bank, interrupted);
     for (const one of stack.functions) await one.stop(interrupted.aborted ? 0 : undefined);
-    const frozen = { what: "a worker was frozen", happened: killer.freezes };
+    const frozen: PlannedFault = { what: "a worker was frozen", happened: killer.freezes };
     return {
       verdict: await harness.verdict(),
       deliveries: deliveries.count(),

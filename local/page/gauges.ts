@@ -1,27 +1,15 @@
 // What no event says: how full the queues are, when a message can be received again, and why the dead
 // letters are there. Read by looking: nothing is received.
-import type { Alarms, AlarmState } from "../alarms/alarms.ts";
+import type { Alarms } from "../alarms/alarms.ts";
 import type { QueuedMessage } from "../queue/messages.ts";
 import { depthOf } from "../queue/messages.ts";
 import { idIn } from "./id-in.ts";
 import { rowOf } from "./view.ts";
 import type { View } from "./view.ts";
 
-export type Gauges = {
-  /** The worker's first. */
-  queues: readonly {
-    name: string;
-    visible: number;
-    inFlight: number;
-    delayed: number;
-    /** When its oldest message was sent, epoch ms. */
-    oldestAtMs: number | undefined;
-  }[];
-  /** Most common reason first. */
-  deadLetters: readonly { reason: string; count: number; oldestAtMs: number }[];
-  /** Those that fire; absent where none is evaluated. */
-  alarms?: readonly AlarmState[];
-};
+export type Gauges = Awaited<ReturnType<typeof readGauges>>;
+
+type Depth = ReturnType<typeof depthOf>;
 
 /** Where the gauges are read. */
 export type Sources = {
@@ -34,12 +22,13 @@ export type Sources = {
 };
 
 /** Reads them, and what they say of single messages into the view. */
-export async function readGauges(view: View, sources: Sources): Promise<Gauges> {
+export async function readGauges(view: View, sources: Sources) {
   const reasons = new Map<string, { count: number; oldestAtMs: number }>();
-  const queues: Gauges["queues"][number][] = [];
+  const queues: (Depth & { name: string; oldestAtMs: number | undefined })[] = [];
   for (const [index, name] of sources.queues.entries()) {
     const messages = await sources.messages(name);
     const sent = messages.map(({ sentAtMs }) => sentAtMs);
+    // Of the oldest message, when it was sent.
     const oldestAtMs = sent.length > 0 ? Math.min(...sent) : undefined;
     queues.push({ name, ...depthOf(messages), oldestAtMs });
     if (index === 0) noteWaits(view, messages);
@@ -56,8 +45,11 @@ export async function readGauges(view: View, sources: Sources): Promise<Gauges> 
   const deadLetters = [...reasons].map(([reason, counts]) => ({ reason, ...counts }));
   const alarms = await sources.alarms?.();
   return {
+    /** The worker's first. */
     queues,
+    /** Most common reason first. */
     deadLetters: deadLetters.toSorted((a, b) => b.count - a.count),
+    /** Those that fire; absent where none is evaluated. */
     ...(alarms && { alarms: alarms.filter(({ fires }) => fires) }),
   };
 }

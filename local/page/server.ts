@@ -24,13 +24,7 @@ type PageOptions = Sources & {
   explain?: (messageId: string) => Promise<object>;
 };
 
-export type Page = {
-  /** With the token that its buttons need. */
-  url: string;
-  /** Cuts the connection of every page that follows, as a bad network does. */
-  cut: () => void;
-  stop: () => Promise<void>;
-};
+export type Page = Awaited<ReturnType<typeof startPage>>;
 
 /**
  * Its control is at `/control`, for whoever has the token: GET lists the switches and what is on, POST
@@ -40,7 +34,7 @@ export type Page = {
  *
  * @throws when none of the next ten is free
  */
-export async function startPage(feed: Feed<StackEvent>, options: PageOptions): Promise<Page> {
+export async function startPage(feed: Feed<StackEvent>, options: PageOptions) {
   const { port = 4_700, control, explain = async () => ({}) } = options;
   const token = randomBytes(16).toString("base64url");
   const html = await readFile(new URL("page.html", import.meta.url), "utf8");
@@ -94,9 +88,11 @@ export async function startPage(feed: Feed<StackEvent>, options: PageOptions): P
   });
   const bound = await listen(server, port);
   return {
+    /** With the token that its buttons need. */
     url: `http://127.0.0.1:${bound}/#${token}`,
+    /** Cuts the connection of every page that follows, as a bad network does. */
     cut: () => server.closeAllConnections(),
-    async stop() {
+    stop: async (): Promise<void> => {
       stream.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

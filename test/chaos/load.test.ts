@@ -103,6 +103,10 @@ const ORDERS = {
   shippedMs: () => ({ p50: 1, p99: 2 }),
 };
 const HELD = { heap: 1, rss: 1 };
+const keeping = (bytesPerPayment: number, payments: number) => ({
+  memory: { worker: { payments, early: HELD, late: HELD, bytesPerPayment } },
+});
+const SLOW = { ...MEASURED, perSlot: 5.3 };
 const RESULT = {
   full: MEASURED,
   steady: { ...MEASURED, rate: 12 },
@@ -114,14 +118,10 @@ const RESULT = {
 
 test.each<[string, object, RegExp[]]>([
   ["makes 90 % of what the charges allow", {}, []],
-  [
-    "makes less",
-    { full: { ...MEASURED, perSlot: 5.3 } },
-    [/less than 90 % of what the charges allow/],
-  ],
+  ["makes less", { full: SLOW }, [/less than 90 % of what the charges allow/]],
   [
     "makes less on a machine that is too busy to say",
-    { full: { ...MEASURED, perSlot: 5.3, machine: { ...MACHINE, idle: 0.05 } } },
+    { full: { ...SLOW, machine: { ...MACHINE, idle: 0.05 } } },
     [/machine was the bottleneck/],
   ],
   ["ships each order", { full: undefined, orders: ORDERS }, []],
@@ -132,18 +132,10 @@ test.each<[string, object, RegExp[]]>([
   ],
   [
     "keeps 65 bytes of each of 50,000 payments",
-    {
-      memory: { worker: { payments: 50_000, early: HELD, late: HELD, bytesPerPayment: 65 } },
-    },
+    keeping(65, 50_000),
     [/keeps 65 bytes of each payment/],
   ],
-  [
-    "was too short to tell warming up from a leak",
-    {
-      memory: { worker: { payments: 49_999, early: HELD, late: HELD, bytesPerPayment: 9_000 } },
-    },
-    [],
-  ],
+  ["was too short to tell warming up from a leak", keeping(9_000, 49_999), []],
 ])("a load that %s is reported as such", (_, changes, sentences) => {
   const problems = problemsOf({ ...RESULT, ...changes } as Parameters<typeof problemsOf>[0]);
 

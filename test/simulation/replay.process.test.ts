@@ -1,15 +1,10 @@
-import { Worker } from "node:worker_threads";
-
 import { expect, test } from "vitest";
 
 import { codeOf, scheduleOf } from "../../simulation/search/replay.ts";
+import { inThread } from "./in-thread.ts";
 import type { Replayed } from "./replay.worker.ts";
 
-const replayed = await new Promise<Replayed>((resolve, reject) => {
-  const worker = new Worker(new URL("./replay.worker.ts", import.meta.url));
-  worker.once("message", resolve);
-  worker.once("error", reject);
-});
+const replayed = await inThread<Replayed>("./replay.worker.ts");
 
 test("a seed gives the same schedule every time", () => {
   const [first, second] = replayed.tracesOfOneSeed;

@@ -1,21 +1,15 @@
 // The proof catches what it should: each seeded bug breaks a rule, in a schedule that the real code
 // passes.
 import { readFile } from "node:fs/promises";
-import { Worker } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
 import { SEEDED_BUGS } from "../../simulation/seeded-bugs.ts";
 import { MOST_TELLING, renderPage } from "../../simulation/seeded-bugs/what-breaks.ts";
+import { inThread } from "./in-thread.ts";
 import type { Caught } from "./seeded-bugs.worker.ts";
 
-// The simulation replaces a thread's timers: it runs in a thread of its own.
-const caught = await new Promise<Caught[]>((resolve, reject) => {
-  const url = new URL("./seeded-bugs.worker.ts", import.meta.url);
-  const worker = new Worker(url);
-  worker.once("message", resolve);
-  worker.once("error", reject);
-});
+const caught = await inThread<Caught[]>("./seeded-bugs.worker.ts");
 
 // When lib/ changes, `npm run what-breaks` searches new schedules where the known ones break nothing.
 test.each(SEEDED_BUGS.map(({ name }) => name))("a worker that %s is caught", (name) => {
