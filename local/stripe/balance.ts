@@ -45,13 +45,9 @@ export function createBalance(now: () => number) {
     const gross = sign * Math.round(part * (to?.rate ?? 1));
     const fee = sign > 0 ? Math.round(gross * 0.029) + 30 : 0;
     const created = Math.floor(now() / 1_000);
-    const details = {
-      amount: fee,
-      application: null,
-      currency: to?.currency ?? currency,
-      description: "Stripe processing fees",
-      type: "stripe_fee",
-    };
+    const about = { description: "Stripe processing fees", type: "stripe_fee" };
+    const settled = to?.currency ?? currency;
+    const details = { amount: fee, application: null, currency: settled, ...about };
     const transaction: Transaction = {
       id: newId("txn_3"),
       object: "balance_transaction",
@@ -59,7 +55,7 @@ export function createBalance(now: () => number) {
       available_on: created + 2 * DAY_S,
       balance_type: "payments",
       created,
-      currency: to?.currency ?? currency,
+      currency: settled,
       description: null,
       exchange_rate: to?.rate ?? null,
       fee,

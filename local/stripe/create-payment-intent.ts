@@ -15,21 +15,14 @@ export function createPaymentIntent(
   if (!method) throw new Error("Bug! A create without a payment method was let in.");
   const { confirmation } = method;
   switch (confirmation.result) {
-    case "succeeded":
-      return answered({
-        ...open,
-        status: "succeeded",
-        amount_received: open.amount,
-        latest_charge: newId("ch_3"),
-      });
+    case "succeeded": {
+      const paid = { amount_received: open.amount, latest_charge: newId("ch_3") };
+      return answered({ ...open, status: "succeeded", ...paid });
+    }
     case "processing":
       return answered({ ...open, status: "processing", latest_charge: newId("py_3") });
     case "requires_action":
-      return answered({
-        ...open,
-        status: "requires_action",
-        next_action: verification(nowMs),
-      });
+      return answered({ ...open, status: "requires_action", next_action: verification(nowMs) });
     case "declined":
       return declined(open, method.type, confirmation);
   }
@@ -76,14 +69,10 @@ function declined(
 }
 
 function verification(nowMs: number): PaymentIntent["next_action"] {
-  const arrival_date = Math.floor(nowMs / 1000) + 2 * 24 * 60 * 60;
-  const hosted_verification_url = "https://payments.stripe.com/microdeposit/local";
-  return {
-    type: "verify_with_microdeposits",
-    verify_with_microdeposits: {
-      arrival_date,
-      hosted_verification_url,
-      microdeposit_type: "descriptor_code",
-    },
+  const verify_with_microdeposits = {
+    arrival_date: Math.floor(nowMs / 1000) + 2 * 24 * 60 * 60,
+    hosted_verification_url: "https://payments.stripe.com/microdeposit/local",
+    microdeposit_type: "descriptor_code" as const,
   };
+  return { type: "verify_with_microdeposits", verify_with_microdeposits };
 }

@@ -86,12 +86,8 @@ function notEmulatedProblem(params: Params): Answer | undefined {
   const manual = params["capture_method"] === "manual" ? "capture_method" : undefined;
   const name = notEmulated.find((name) => params[name] !== undefined) ?? manual;
   if (name === undefined) return undefined;
-  return invalidRequest(
-    `The local Stripe server does not emulate '${name}': leave it out of the request.`,
-    {
-      param: name,
-    },
-  );
+  const message = `The local Stripe server does not emulate '${name}': leave it out of the request.`;
+  return invalidRequest(message, { param: name });
 }
 
 function descriptorProblem(params: Params): Answer | undefined {
@@ -102,16 +98,12 @@ function descriptorProblem(params: Params): Answer | undefined {
   }
   // https://docs.stripe.com/get-started/account/statement-descriptors#requirements
   if (/[<>\\'"*]/.test(suffix)) {
-    return invalidRequest(
-      "The statement descriptor can't contain the characters <, >, \\, ', \" or *.",
-      { param },
-    );
+    const message = "The statement descriptor can't contain the characters <, >, \\, ', \" or *.";
+    return invalidRequest(message, { param });
   }
-  const description = text(params, "description") ?? "";
-  if (characters(description) <= 1000) return undefined;
-  return invalidRequest("Invalid string: description; must be at most 1000 characters", {
-    param: "description",
-  });
+  if (characters(text(params, "description") ?? "") <= 1000) return undefined;
+  const message = "Invalid string: description; must be at most 1000 characters";
+  return invalidRequest(message, { param: "description" });
 }
 
 function paymentMethodProblem(params: Params): Answer | undefined {

@@ -38,16 +38,9 @@ export function createDecide({ now, authenticate, beginKey, route }: Parts) {
     if (!found) return { kind: "answer", answer: unknownUrl(request.method, request.path) };
 
     const key = request.idempotencyKey;
-    const held =
-      key === undefined
-        ? undefined
-        : beginKey({
-            account,
-            key,
-            endpoint: request.path,
-            parameters: canonicalParams(params),
-            requestId: request.id,
-          });
+    const parameters = canonicalParams(params);
+    const use = { account, endpoint: request.path, parameters, requestId: request.id };
+    const held = key === undefined ? undefined : beginKey({ ...use, key });
     if (held?.kind === "replay") {
       return { kind: "answer", answer: held.answer, replayOf: held.originalRequestId };
     }
@@ -63,9 +56,7 @@ export function createDecide({ now, authenticate, beginKey, route }: Parts) {
       run(failure) {
         const done = failure === "before" ? undefined : found.run(params, { ...request, account });
         // Stripe says false here: its idempotency layer would only replay the failure.
-        const answer = logged(
-          done === undefined || failure === "after" ? serverError(500, false) : done,
-        );
+        const answer = logged(done && failure !== "after" ? done : serverError(500, false));
         held?.store(answer);
         return answer;
       },

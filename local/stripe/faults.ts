@@ -58,12 +58,10 @@ export function passingError(error: PassingError, request: RequestRecord): Answe
       return refusedKey(expiredKey("sk_test_unknown"));
     case "unauthorized":
       return refusedKey(invalidKey("sk_test_unknown"));
-    case "forbidden":
-      return forbidden(
-        "rk_test_unknown",
-        "acct_unknown",
-        request.method === "GET" ? "read" : "write",
-      );
+    case "forbidden": {
+      const access = request.method === "GET" ? "read" : "write";
+      return forbidden("rk_test_unknown", "acct_unknown", access);
+    }
     case "rate_limit":
     case "lock_timeout":
     case "conflict":

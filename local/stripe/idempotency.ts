@@ -38,7 +38,7 @@ export function createIdempotencyKeys(now: () => number) {
   }
 
   return function begin(use: Use): KeyDecision {
-    if (use.key.length > LONGEST_KEY) return { kind: "refused", answer: keyTooLong(use.key) };
+    if (use.key.length > LONGEST_KEY) return refused(keyTooLong(use.key));
     prune();
     const id = `${use.account} ${use.key}`;
     const known = entries.get(id);
@@ -51,24 +51,21 @@ export function createIdempotencyKeys(now: () => number) {
         forget: () => void entries.delete(id),
       };
     }
-    if (known.endpoint !== use.endpoint)
-      return { kind: "refused", answer: otherEndpoint(known, use) };
-    if (known.parameters !== use.parameters)
-      return { kind: "refused", answer: otherParameters(use.key) };
-    if (!known.answer) return { kind: "refused", answer: keyInUse(use.key) };
+    if (known.endpoint !== use.endpoint) return refused(otherEndpoint(known, use));
+    if (known.parameters !== use.parameters) return refused(otherParameters(use.key));
+    if (!known.answer) return refused(keyInUse(use.key));
     return { kind: "replay", answer: known.answer, originalRequestId: known.requestId };
   };
 }
+
+const refused = (answer: Answer): KeyDecision => ({ kind: "refused", answer });
 
 export function keyInUse(key: string): Answer {
   const message =
     "There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, " +
     `and the other request is still going through): ${key}. Please try again later.`;
-  return errorAnswer(
-    409,
-    { type: "idempotency_error", code: "idempotency_key_in_use", message },
-    true,
-  );
+  const type = "idempotency_error";
+  return errorAnswer(409, { type, code: "idempotency_key_in_use", message }, true);
 }
 
 function otherParameters(key: string): Answer {

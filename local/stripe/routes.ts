@@ -87,11 +87,8 @@ export function createRoutes(world: World) {
     const transaction =
       expand.includes("latest_charge.balance_transaction") &&
       balance.find(account, charge.balance_transaction as string | null);
-    const latest_charge = {
-      ...charge,
-      ...(transaction && { balance_transaction: transaction }),
-    };
-    return { ...intent, latest_charge };
+    const shown = transaction ? { balance_transaction: transaction } : {};
+    return { ...intent, latest_charge: { ...charge, ...shown } };
   };
   const cancel = (id: string) =>
     plain((_, caller) => {

@@ -88,12 +88,9 @@ export function createWebhookSender({
     event: StripeEvent,
     number: number,
   ): Promise<boolean> {
-    const sending: Sending = {
-      eventId: event.id,
-      type: event.type,
-      paymentIntentId: paymentIntentOf(event),
-      attempt: number,
-    };
+    const { id: eventId, type } = event;
+    const paymentIntentId = paymentIntentOf(event);
+    const sending: Sending = { eventId, type, paymentIntentId, attempt: number };
     sendings.push(sending);
     let signedAt = now();
     let signing = secret;
