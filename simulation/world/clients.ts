@@ -20,9 +20,6 @@ let tokens = 0;
 /** Whose requests the clients send: changed before each invocation. */
 export type Current = { world: World; invocation: Invocation };
 
-/** How long the handler waits, by its options for a call. */
-type Options = { timeoutMs: number };
-
 export type Clients = {
   table: DynamoDBDocumentClient;
   orders: DynamoDBDocumentClient;
@@ -32,11 +29,12 @@ export type Clients = {
 
 /** The clients of one execution environment; the next Stripe client that is made is of it too. */
 export function createClients(current: () => Current): Clients {
+  /** `receive` accepts the request; what it returns carries the request out. */
   const call = <T>(
     service: Call["service"],
     name: string,
     timeoutMs: number,
-    receive: Call["receive"],
+    receive: () => () => unknown,
     about: Partial<Call> = {},
   ): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -48,7 +46,7 @@ export function createClients(current: () => Current): Clients {
         state: "sent",
         timesOutAt: world.now + timeoutMs,
         waiting: true,
-        receive,
+        receive: () => attempting(receive()),
         finishBy: Infinity,
         ...about,
         resolve: (reply) => {
@@ -58,86 +56,72 @@ export function createClients(current: () => Current): Clients {
       });
     });
 
-  const table = {
-    send(command: object, { timeoutMs }: Options) {
-      const { world, invocation } = current();
-      const apply = attempting(() => world.table.apply(command));
-      const record = recordIn(command);
-      const name = invocation.role === "door" ? "accept" : tableCallName(command);
-      return call("table", name, timeoutMs, () => apply, { record });
-    },
-  };
+  connectNextClient((request: Request, timeoutMs: number): Promise<Response> => {
+    const { world } = current();
+    const receive = () => world.stripe.receive(request);
+    return call("stripe", stripeCallName(request), timeoutMs, receive, { request });
+  });
 
-  const orders = {
-    send(command: object, { timeoutMs }: Options) {
+  const clients = {
+    table: client((command, timeoutMs) => {
+      const { world, invocation } = current();
+      const apply = () => world.table.apply(command);
+      const name = invocation.role === "door" ? "accept" : tableCallName(command);
+      return call("table", name, timeoutMs, () => apply, { record: recordIn(command) });
+    }),
+
+    orders: client((command, timeoutMs) => {
       const { table } = ordersOf(current().world);
       if (!(command instanceof TransactWriteCommand)) {
         const name = command instanceof GetCommand ? "read order" : "write";
-        const apply = attempting(() => table.apply(command));
-        return call("orders", name, timeoutMs, () => apply);
+        return call("orders", name, timeoutMs, () => () => table.apply(command));
       }
       // The SDK makes a token and sends it again with its retries.
       const ClientRequestToken = `token-${++tokens}`;
       const transaction = new TransactWriteCommand({ ...command.input, ClientRequestToken });
-      const apply = attempting(() => table.apply(transaction));
-      return call("orders", "transact", timeoutMs, () => apply, {
+      return call("orders", "transact", timeoutMs, () => () => table.apply(transaction), {
         conflict: (item) => attempting(() => table.apply(transaction, item))(),
         items: command.input.TransactItems?.length ?? 0,
       });
-    },
-  };
+    }),
 
-  const queue = {
-    send(command: object, { timeoutMs }: Options) {
+    queue: client((command, timeoutMs) => {
+      const { world, invocation } = current();
       if (command instanceof SendMessageCommand) {
-        const { world, invocation } = current();
         const { MessageBody = "" } = command.input;
-        const apply = attempting(
-          () => sendThroughDoor(world, invocation, MessageBody).sqsMessageId,
-        );
+        const apply = () => sendThroughDoor(world, invocation, MessageBody).sqsMessageId;
         return call("queue", "send", timeoutMs, () => apply);
       }
-      if (!(command instanceof ChangeMessageVisibilityBatchCommand)) {
-        throw new Error(`The queue's model does not know ${command.constructor.name}.`);
-      }
-      const entries = command.input.Entries ?? [];
-      const { world, invocation } = current();
+      const { Entries = [] } = inputOf(command, ChangeMessageVisibilityBatchCommand);
       const queue = consumerOf(invocation.role).queue(world);
-      const apply = attempting(() => {
-        const failed = entries.filter(
+      const apply = () => {
+        const failed = Entries.filter(
           ({ ReceiptHandle = "", VisibilityTimeout = 0 }) =>
             !queue.setVisibility(ReceiptHandle, VisibilityTimeout),
         );
         return { Failed: failed.map(({ Id }) => ({ Id, Code: "ReceiptHandleIsInvalid" })) };
-      });
+      };
       return call("queue", "set visibility", timeoutMs, () => apply);
-    },
-  };
+    }),
 
-  connectNextClient((request: Request, timeoutMs: number): Promise<Response> => {
-    const { world } = current();
-    const receive = () => attempting(world.stripe.receive(request));
-    return call("stripe", stripeCallName(request), timeoutMs, receive, { request });
-  });
-
-  const bus = {
-    send(command: object, { timeoutMs }: Options) {
-      if (!(command instanceof PutEventsCommand)) {
-        throw new Error(`The bus's model does not know ${command.constructor.name}.`);
-      }
-      const entries = command.input.Entries ?? [];
-      const { world } = current();
-      const apply = attempting(() => outcomesOf(world).bus.put(entries));
-      return call("bus", "publish", timeoutMs, () => apply, { entries });
-    },
+    bus: client((command, timeoutMs) => {
+      const { Entries: entries = [] } = inputOf(command, PutEventsCommand);
+      const { bus } = outcomesOf(current().world);
+      return call("bus", "publish", timeoutMs, () => () => bus.put(entries), { entries });
+    }),
   };
+  return clients as unknown as Clients;
+}
 
-  return {
-    table: table as unknown as DynamoDBDocumentClient,
-    orders: orders as unknown as DynamoDBDocumentClient,
-    queue: queue as unknown as SQSClient,
-    bus: bus as unknown as EventBridgeClient,
-  };
+/** A client of the SDK; the handler says by its options for a call how long it waits. */
+const client = (send: (command: object, timeoutMs: number) => Promise<unknown>) => ({
+  send: (command: object, { timeoutMs }: { timeoutMs: number }) => send(command, timeoutMs),
+});
+
+/** @throws Error for a command that the models do not know */
+function inputOf<I>(command: object, known: new (input: I) => { input: I }): I {
+  if (command instanceof known) return command.input;
+  throw new Error(`The models do not know ${command.constructor.name}.`);
 }
 
 function attempting(run: () => unknown): () => Reply {
