@@ -40,7 +40,7 @@ export function missingParameter(params: Params, names: readonly string[]): Answ
   return undefined;
 }
 
-export function missing(param: string): Answer {
+function missing(param: string): Answer {
   return invalidRequest(`Missing required param: ${param}.`, { param, code: "parameter_missing" });
 }
 
