@@ -12,7 +12,7 @@ import type { Killed } from "./kill-at-point.ts";
 import { sideOf } from "./report.ts";
 import type { Result } from "./report.ts";
 
-export type AroundRow = {
+type AroundRow = {
   function: string;
   where: string;
   request: Request;

@@ -30,7 +30,7 @@ export function failForEver(harness: Harness): Promise<PlannedFault> {
   return atStripe(harness, "redriven", what, { kind: "storedErrorAfterCharge" });
 }
 
-export const ORDER = "order-1001";
+const ORDER = "order-1001";
 const CLIENT_MS = 400;
 
 /**

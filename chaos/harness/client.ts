@@ -1,7 +1,7 @@
 // A shop's client of the payment API: it gives up on a slow answer, and asks again with the same key.
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type Answer = { attempts: number; accepted: boolean };
+type Answer = { attempts: number; accepted: boolean };
 
 const PAUSE_MS = 100;
 

@@ -15,8 +15,6 @@ export type Delivery = {
   over: boolean;
 };
 
-export type Deliveries = ReturnType<typeof followDeliveries>;
-
 /** The deliveries to one function. `idOf` reads a body's message id. */
 export function followDeliveries(
   feed: Feed<StackEvent>,

@@ -54,7 +54,7 @@ export const LOST = "LOST";
 export const SILENT = "dead-letter queue without a reason: LOST";
 export const OPEN = "still in the queue";
 /** The record is of a debit that Stripe has moved on since. */
-export const BEHIND = "recorded, and not finalized yet";
+const BEHIND = "recorded, and not finalized yet";
 
 /** Stripe's status for each recorded result. */
 const STATUS: { [result: string]: string } = {
@@ -99,7 +99,7 @@ export function isKept(
   return safe && (interrupted || (open.length === 0 && missing.length === 0));
 }
 
-export function isNoOutcome(end: string): boolean {
+function isNoOutcome(end: string): boolean {
   return end === LOST || end === OPEN || end.startsWith("dead-letter queue");
 }
 

@@ -21,7 +21,7 @@ import type { Measured, Meter } from "./meter.ts";
 import { placeOrders } from "./orders.ts";
 import type { Orders } from "./orders.ts";
 
-export type LoadOptions = {
+type LoadOptions = {
   plan: Plan;
   latency: Latency;
   /** How long, or how many payments. */

@@ -3,7 +3,7 @@
 import { DAY, HOUR, MINUTE, SECOND, START } from "../world/scenario.ts";
 import type { World } from "../world/world.ts";
 
-export type TraceLine = { at: number; who: string; what: string };
+type TraceLine = { at: number; who: string; what: string };
 
 /** Lines under each other, their columns aligned. */
 export function formatTrace(lines: readonly TraceLine[]): string {

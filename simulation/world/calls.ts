@@ -178,7 +178,7 @@ type Body = {
 };
 
 /** A reply in a few words. */
-export function describe(reply: Reply): string {
+function describe(reply: Reply): string {
   if ("error" in reply) {
     const { Item, name, message } = reply.error as Failed;
     if (name !== "ConditionalCheckFailedException") return message;
