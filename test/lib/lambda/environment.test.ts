@@ -42,6 +42,7 @@ const WORKER = {
 };
 const { queueUrl, batchSize: _batch, memoryMb: _memory, ...RECONCILIATION } = WORKER;
 const { recordsTable, timings } = WORKER;
+const WEBHOOK = { queueUrl: `${SQS}/events`, callTimeoutMs: 3_000 };
 const EVENTS = { STRIPE_EVENTS_QUEUE_URL: `${SQS}/events` };
 
 test.each<[name: string, (variables: Variables) => object, Variables, object]>([
@@ -56,22 +57,13 @@ test.each<[name: string, (variables: Variables) => object, Variables, object]>([
     "stripe-webhook",
     readWebhookEnvironment,
     { ...EVENTS, STRIPE_WEBHOOK_SECRET_ARN: "arn:secret", STRIPE_MODE: "live" },
-    {
-      queueUrl: `${SQS}/events`,
-      webhookSecret: { secretArn: "arn:secret" },
-      stripeMode: "live",
-      callTimeoutMs: 3_000,
-    },
+    { ...WEBHOOK, webhookSecret: { secretArn: "arn:secret" }, stripeMode: "live" },
   ],
   [
     "stripe-webhook",
     readWebhookEnvironment,
     { ...EVENTS, STRIPE_WEBHOOK_SECRET: "whsec_local" },
-    {
-      queueUrl: `${SQS}/events`,
-      webhookSecret: { value: "whsec_local" },
-      callTimeoutMs: 3_000,
-    },
+    { ...WEBHOOK, webhookSecret: { value: "whsec_local" } },
   ],
   [
     "payment-finalizer",
@@ -214,6 +206,7 @@ test.each<[Variables, string]>([
   ],
   [
     { STRIPE_API_KEY: "sk_test_x" },
+    // Nor does it quote the key.
     "STRIPE_SECRET_ARN and STRIPE_API_KEY are both set: keep only one of them.",
   ],
   [
@@ -226,12 +219,6 @@ test.each<[Variables, string]>([
   ],
 ])("a bad variable fails the start with a sentence that names it: %j", (changes, sentence) => {
   expect(() => readEnvironment({ ...DEPLOYED, ...changes })).toThrow(new Error(sentence));
-});
-
-test("an error never quotes the key", () => {
-  const bad = { ...DEPLOYED, STRIPE_API_KEY: "sk_live_secret" };
-
-  expect(() => readEnvironment(bad)).toThrow(/^(?!.*sk_live_secret)/);
 });
 
 test("credentials are those of the function's role, with a session token where there is one", () => {
