@@ -327,7 +327,7 @@ const CALLS: [string, RequestListener[], Ended, number?][] = [
   ["three that are dropped", [drop, drop, drop], { error: "TimeoutError" }],
   ["a reply that is cut off", [cut, fine], { attempts: 2 }],
   ["no reply at first", [silence, fine], { attempts: 2 }, 500],
-  ["never a reply", [silence, silence, silence], { error: "TimeoutError" }, 50],
+  ["never a reply", [silence, silence, silence], { error: "TimeoutError" }, 300],
   ["an abort meanwhile", [abort], { error: "AbortError" }],
   ["a 500", [says(500, ""), fine], { attempts: 2 }],
   ["a proxy's page", [says(503, "<html>"), says(503, "<html>"), fine], { attempts: 3 }],
