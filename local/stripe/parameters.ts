@@ -40,7 +40,7 @@ export function missingParameter(params: Params, names: readonly string[]): Answ
   return undefined;
 }
 
-function missing(param: string): Answer {
+export function missing(param: string): Answer {
   return invalidRequest(`Missing required param: ${param}.`, { param, code: "parameter_missing" });
 }
 

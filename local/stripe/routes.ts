@@ -6,6 +6,7 @@ import { createPaymentIntent } from "./create-payment-intent.ts";
 import { createProblem } from "./create-problem.ts";
 import { invalidRequest, resourceMissing } from "./errors.ts";
 import type { Answer } from "./errors.ts";
+import type { Events } from "./events.ts";
 import type { Params } from "./form.ts";
 import type { Charge } from "./ledger.ts";
 import { afterStep } from "./lifecycle.ts";
@@ -14,6 +15,7 @@ import { textHash } from "./parameters.ts";
 import type { PaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { searchPaymentIntents } from "./search.ts";
+import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 
 type Caller = {
   account: string;
@@ -37,6 +39,8 @@ type World = {
   now: () => number;
   store: PaymentIntentStore;
   searchLagMs: () => number;
+  events: Events;
+  endpoints: WebhookEndpoints;
   charges: Charges;
   balance: Balance;
   /** A PaymentIntent was made or has changed. */
@@ -46,7 +50,7 @@ type World = {
 
 /** The endpoints of https://docs.stripe.com/api that are here; undefined for any other. */
 export function createRoutes(world: World) {
-  const { now, store, searchLagMs, charges, balance, changed, charged } = world;
+  const { now, store, searchLagMs, events, endpoints, charges, balance, changed, charged } = world;
   const create: Route = {
     problem: createProblem,
     run(params, caller) {
@@ -109,14 +113,28 @@ export function createRoutes(world: World) {
           : charges.of(intent, transaction.source);
       }),
     ),
+    "GET /v1/events": plain((params, { account }) => events.list(account, params)),
+    "GET /v1/webhook_endpoints": plain((_, { account }) => endpoints.list(account)),
+    "POST /v1/webhook_endpoints": plain((params, { account }) => endpoints.create(account, params)),
   };
+  const ofOne: readonly [RegExp, (id: string) => Route][] = [
+    [/^GET \/v1\/payment_intents\/([^/]+)$/, retrieve],
+    [/^POST \/v1\/payment_intents\/([^/]+)\/cancel$/, cancel],
+    [/^GET \/v1\/events\/([^/]+)$/, (id) => plain((_, { account }) => events.find(account, id))],
+    [
+      /^POST \/v1\/webhook_endpoints\/([^/]+)$/,
+      (id) => plain((params, { account }) => endpoints.update(account, id, params)),
+    ],
+  ];
 
   return function route(method: string, path: string): Route | undefined {
     const request = `${method} ${path}`;
-    const [, id, action] = /^\w+ \/v1\/payment_intents\/([^/]+)(\/cancel)?$/.exec(request) ?? [];
-    if (exact[request] || id === undefined) return exact[request];
-    if (method === "GET" && !action) return retrieve(id);
-    return method === "POST" && action ? cancel(id) : undefined;
+    if (exact[request]) return exact[request];
+    for (const [pattern, make] of ofOne) {
+      const id = pattern.exec(request)?.[1];
+      if (id !== undefined) return make(id);
+    }
+    return undefined;
   };
 }
 

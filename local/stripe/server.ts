@@ -19,6 +19,7 @@ import { createPaymentIntentStore } from "./payment-intent-store.ts";
 import type { PaymentIntent } from "./payment-intent.ts";
 import { createRoutes } from "./routes.ts";
 import type { Changed } from "./routes.ts";
+import { createWebhookEndpoints } from "./webhook-endpoints.ts";
 import { createWebhookSender } from "./webhook-sender.ts";
 import type { Sending } from "./webhook-sender.ts";
 
@@ -46,7 +47,8 @@ export async function startStripe(
   const store = createPaymentIntentStore();
   let searchLagMs = 60_000;
   const events = createEvents(now);
-  const sender = createWebhookSender({ now, onSending: options.onSending });
+  const endpoints = createWebhookEndpoints(now);
+  const sender = createWebhookSender({ endpoints, now, onSending: options.onSending });
   events.subscribe(sender.send);
   const balance = createBalance(now);
   const charges = createCharges((charge) => balance.of(charge));
@@ -62,6 +64,8 @@ export async function startStripe(
     charges,
     balance,
     changed,
+    events,
+    endpoints,
     searchLagMs: () => searchLagMs,
     charged(charge) {
       write.charge(charge);
@@ -126,7 +130,7 @@ export async function startStripe(
       idle: sender.idle,
       /** Registers an endpoint for the account of `sk_test_local`; answers with its secret. */
       register: (url: string, types: readonly string[]): string =>
-        sender.register("acct_local", url, types),
+        endpoints.register("acct_local", url, types),
     },
     /** Hears of every event, as Stripe's EventBridge destination does; the answer ends it. */
     onEvent: events.subscribe,

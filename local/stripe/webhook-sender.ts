@@ -1,6 +1,5 @@
 // Sends events to webhook endpoints as Stripe does: signed, at least once, in no order, and again until
 // they are accepted. https://docs.stripe.com/webhooks
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Stripe } from "stripe";
@@ -8,6 +7,7 @@ import { Stripe } from "stripe";
 import { createFaults } from "../faults.ts";
 import type { Emitted, StripeEvent } from "./events.ts";
 import { newId } from "./payment-intent.ts";
+import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 
 /** One attempt to deliver an event, as it ended. */
 export type Sending = {
@@ -31,27 +31,29 @@ type SendingFault =
   /** Signed this long ago, ms; negative is ahead. */
   | { kind: "stale"; ms: number };
 
-/** Who hears of which events, and under which secret. https://docs.stripe.com/api/webhook_endpoints */
-type Endpoint = { account: string; url: string; types: readonly string[]; secret: string };
+type Target = { url: string; secret: string };
 
 // Stripe tries for three days; a laptop's patience is shorter.
 const ATTEMPTS = 12;
-const FIRST_PAUSE_MS = 200; // it doubles
 const LONGEST_PAUSE_MS = 5_000;
 
 export function createWebhookSender({
+  endpoints,
   now,
+  retryMs = 200,
   onSending,
 }: {
+  endpoints: WebhookEndpoints;
   /** Epoch ms, by which events are signed. */
   now: () => number;
+  /** The pause after a first failure; it doubles. */
+  retryMs?: number;
   onSending?: ((sending: Sending) => void) | undefined;
 }) {
   const { armed, due } = createFaults<Sending, SendingFault>(() => "arriving");
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
   const sendings: Sending[] = [];
-  const endpoints: Endpoint[] = [];
 
   const wait = (ms: number) => sleep(ms, undefined, { signal: stopping.signal });
 
@@ -78,7 +80,7 @@ export function createWebhookSender({
   }
 
   async function attempt(
-    { url, secret }: Endpoint,
+    { url, secret }: Target,
     event: StripeEvent,
     number: number,
   ): Promise<boolean> {
@@ -102,27 +104,20 @@ export function createWebhookSender({
     return sending.status !== undefined && sending.status < 300;
   }
 
-  async function deliver(endpoint: Endpoint, event: StripeEvent): Promise<void> {
+  async function deliver(target: Target, event: StripeEvent): Promise<void> {
     for (let number = 1; number <= ATTEMPTS; number++) {
-      if (await attempt(endpoint, event, number)) return;
-      await wait(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (number - 1)));
+      if (await attempt(target, event, number)) return;
+      await wait(Math.min(LONGEST_PAUSE_MS, retryMs * 2 ** (number - 1)));
     }
   }
 
   return {
     faults: armed,
-    /** Registers an endpoint, as the Dashboard does; answers with its secret. */
-    register: (account: string, url: string, types: readonly string[]): string => {
-      const secret = `whsec_${randomBytes(24).toString("base64url")}`;
-      endpoints.push({ account, url, types, secret });
-      return secret;
-    },
     /** Every attempt so far, oldest first. */
     sendings: (): readonly Sending[] => sendings,
     send: ({ account, event }: Emitted): void => {
-      const hears = (one: Endpoint) => one.account === account && one.types.includes(event.type);
-      for (const endpoint of endpoints.filter(hears)) {
-        const delivery = deliver(endpoint, event)
+      for (const { endpoint, secret } of endpoints.of(account, event.type)) {
+        const delivery = deliver({ url: endpoint.url, secret }, event)
           .catch(() => {}) // stopped
           .finally(() => inFlight.delete(delivery));
         inFlight.add(delivery);
