@@ -32,7 +32,7 @@ export type PutResult = { EventId: string } | { ErrorCode: string; ErrorMessage:
 type Target = { queueUrl: string; deadLetterQueueUrl?: string };
 type Rule = { name: string; bus: string; matches: Pattern; target: Target };
 
-type BusOptions = {
+export type BusOptions = {
   /** Epoch ms. */
   now: () => number;
   /** Sends a message to a queue; a rejection is a target that does not accept it. */
@@ -64,7 +64,7 @@ export function createBus({ now, send, onEvent }: BusOptions) {
     if (target.deadLetterQueueUrl) await send(target.deadLetterQueueUrl, body).catch(() => {});
   }
 
-  function put(entry: PutEntry): PutResult {
+  function take(entry: PutEntry): PutResult {
     const problem = entryProblem(entry, buses);
     if (problem) return problem;
     const { Source = "", DetailType = "", Detail = "", EventBusName = "default", Time } = entry;
@@ -99,9 +99,9 @@ export function createBus({ now, send, onEvent }: BusOptions) {
      * @throws InvalidPattern
      */
     addQueue(name: string, bus: string, pattern: object, target: Target): void {
-      rules.push({ name, bus, matches: compilePattern(pattern), target });
+      rules.push({ name, bus, matches: compilePattern(JSON.stringify(pattern)), target });
     },
-    put,
+    put: (entries: readonly PutEntry[]): PutResult[] => entries.map(take),
     /** Every event that was taken, oldest first. */
     published: (): readonly BusEvent[] => published,
     /** Resolves when no delivery is in flight. */
@@ -115,12 +115,23 @@ export type Bus = ReturnType<typeof createBus>;
 
 /** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html */
 function entryProblem(entry: PutEntry, buses: ReadonlySet<string>): PutResult | undefined {
-  const { Source = "", DetailType = "", Detail = "", EventBusName = "default" } = entry;
-  for (const [name, value] of Object.entries({ Source, DetailType, Detail })) {
-    if (value) continue;
-    const message = `Parameter ${name} is not valid. Reason: ${name} is a required argument.`;
-    return failed("InvalidArgument", message);
+  const { Source, DetailType, Detail, EventBusName = "default" } = entry;
+  if (!Source)
+    return failed(
+      "InvalidArgument",
+      "Parameter Source is not valid. Reason: Source is a required argument.",
+    );
+  if (!DetailType) {
+    return failed(
+      "InvalidArgument",
+      "Parameter DetailType is not valid. Reason: DetailType is a required argument.",
+    );
   }
+  if (!Detail)
+    return failed(
+      "InvalidArgument",
+      "Parameter Detail is not valid. Reason: Detail is a required argument.",
+    );
   if (!isObject(Detail)) return failed("MalformedDetail", "Detail is malformed.");
   if (Buffer.byteLength(Source + DetailType + Detail) > MAX_EVENT_BYTES) {
     return failed("InvalidArgument", "Total size of the entry exceeds the limit.");

@@ -1,5 +1,5 @@
-// EventBridge's event patterns, as far as rules for payments use them: exact values, prefix,
-// anything-but and exists.
+// EventBridge's event patterns, as far as rules for payments use them: exact values, prefix, suffix,
+// anything-but, exists and numeric.
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 
 type Json = unknown;
@@ -19,8 +19,15 @@ export class InvalidPattern extends Error {
  *
  * @throws InvalidPattern
  */
-export function compilePattern(pattern: object): Pattern {
-  return compileObject(pattern as JsonObject, "");
+export function compilePattern(text: string): Pattern {
+  let pattern: Json;
+  try {
+    pattern = JSON.parse(text);
+  } catch {
+    throw invalid("it is not JSON.");
+  }
+  if (!isObject(pattern)) throw invalid("it is not an object.");
+  return compileObject(pattern, "");
 }
 
 function compileObject(pattern: JsonObject, path: string): Pattern {
@@ -54,18 +61,60 @@ type Test = (values: readonly Json[]) => boolean;
 function compileMatcher(matcher: Json, path: string): Test {
   if (!isObject(matcher)) return (values) => values.includes(matcher);
   const [[operator, operand] = ["", undefined], ...more] = Object.entries(matcher);
-  switch (more.length > 0 ? undefined : operator) {
+  const unknown = () => invalid(`Unrecognized match type ${operator} at ${path}.`);
+  if (more.length > 0) throw unknown();
+  switch (operator) {
     case "exists":
       return (values) => values.length > 0 === (operand === true);
     case "prefix":
-      return (values) =>
-        values.some((value) => typeof value === "string" && value.startsWith(String(operand)));
+      return some((value) => typeof value === "string" && value.startsWith(String(operand)));
+    case "suffix":
+      return some((value) => typeof value === "string" && value.endsWith(String(operand)));
     case "anything-but":
-      return (values) => values.some((value) => !valuesOf(operand).includes(value));
-    case undefined:
+      return compileAnythingBut(operand, path);
+    case "numeric":
+      return compileNumeric(operand, path);
     default:
-      throw invalid(`The local bus does not know ${operator} at ${path}.`);
+      throw unknown();
   }
+}
+
+const some =
+  (test: (value: Json) => boolean): Test =>
+  (values) =>
+    values.some(test);
+
+function compileAnythingBut(operand: Json, path: string): Test {
+  const excluded: Test = isObject(operand)
+    ? compileMatcher(operand, path)
+    : some((value) => valuesOf(operand).includes(value));
+  return some((value) => !excluded([value]));
+}
+
+const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  "=": (a, b) => a === b,
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+};
+
+function compileNumeric(operand: Json, path: string): Test {
+  const terms = Array.isArray(operand) ? operand : [];
+  const comparisons = Array.from({ length: terms.length / 2 }, (_, index) => {
+    const compare = COMPARE[String(terms[2 * index])];
+    const bound: Json = terms[2 * index + 1];
+    if (!compare || typeof bound !== "number") {
+      throw invalid(`Bad numeric comparison at ${path}.`);
+    }
+    return (value: number) => compare(value, bound);
+  });
+  if (comparisons.length === 0 || terms.length % 2 === 1) {
+    throw invalid(`Bad numeric comparison at ${path}.`);
+  }
+  return some(
+    (value) => typeof value === "number" && comparisons.every((comparison) => comparison(value)),
+  );
 }
 
 const invalid = (reason: string) =>

@@ -31,7 +31,7 @@ export async function startBus(options: {
 
   function put(entry: PutEntry, injected: readonly FailEntry[]): PutResult {
     const fault = injected.find(({ id }) => id === idOf(entry));
-    if (!fault) return bus.put(entry);
+    if (!fault) return bus.put([entry])[0] as PutResult;
     return { ErrorCode: fault.code, ErrorMessage: "A fault that was asked for." };
   }
 

@@ -28,22 +28,32 @@ test.each<[object, boolean]>([
   [{ detail: { tags: ["c"] } }, false],
   [{ "detail-type": [{ prefix: "payment." }] }, true],
   [{ "detail-type": [{ prefix: "order." }] }, false],
+  [{ "detail-type": [{ suffix: ".succeeded" }] }, true],
   [{ "detail-type": [{ "anything-but": "payment.failed" }] }, true],
   [{ "detail-type": [{ "anything-but": ["payment.failed", "payment.succeeded"] }] }, false],
+  [{ "detail-type": [{ "anything-but": { prefix: "payment." } }] }, false],
   [{ missing: [{ "anything-but": "x" }] }, false], // an absent field matches nothing but exists
   [{ missing: [{ exists: false }] }, true],
   [{ missing: [{ exists: true }] }, false],
   [{ detail: { subject: [{ exists: true }] } }, true],
   [{ detail: { subject: { deeper: [{ exists: false }] } } }, true],
+  [{ detail: { data: { amount: [{ numeric: [">", 1000] }] } } }, true],
+  [{ detail: { data: { amount: [{ numeric: [">", 1000, "<=", 1249] }] } } }, false],
+  [{ detail: { data: { amount: [{ numeric: ["=", 1250] }] } } }, true],
+  [{ detail: { data: { currency: [{ numeric: [">", 0] }] } } }, false],
 ])("%j matches: %s", (pattern, matches) => {
-  expect(compilePattern(pattern)(EVENT)).toBe(matches);
+  expect(compilePattern(JSON.stringify(pattern))(EVENT)).toBe(matches);
 });
 
 test.each([
-  { source: "x" },
-  { source: [] },
-  { source: [{ like: "x" }] },
-  { n: [{ prefix: "a", exists: true }] },
-])("%j is not a pattern", (pattern) => {
-  expect(() => compilePattern(pattern)).toThrow(InvalidPattern);
+  "",
+  "[]",
+  '{"source":"x"}',
+  '{"source":[]}',
+  '{"source":[{"like":"x"}]}',
+  '{"n":[{"numeric":[">"]}]}',
+  '{"n":[{"numeric":["~",1]}]}',
+  '{"n":[{"prefix":"a","suffix":"b"}]}',
+])("%s is not a pattern", (text) => {
+  expect(() => compilePattern(text)).toThrow(InvalidPattern);
 });

@@ -138,4 +138,10 @@ export const busScenarios: readonly Scenario<BusSubject>[] = [
     [[{ note: "x" }], [{ note: null }], [{ note: "x", code: "y" }], [{}]],
     [0, 1],
   ),
+  matching(
+    "numeric compares numbers only, with every bound",
+    { detail: { amount: [{ numeric: [">=", 1000, "<", 2000] }] } },
+    [[{ amount: 1000 }], [{ amount: 999 }], [{ amount: 2000 }], [{ amount: "1500" }], [{}]],
+    [0],
+  ),
 ];
