@@ -26,10 +26,14 @@ type SendingFault =
   | { kind: "duplicate" }
   /** The same change again, in an Event object of its own. */
   | { kind: "secondEvent" }
+  /** Never sent, as to an endpoint that was disabled. */
+  | { kind: "lost" }
   /** Sent with a signature that is not Stripe's. */
   | { kind: "forged" }
   /** Signed this long ago, ms; negative is ahead. */
-  | { kind: "stale"; ms: number };
+  | { kind: "stale"; ms: number }
+  /** Waits, so that what is sent later arrives earlier. */
+  | { kind: "held"; until: Promise<void> };
 
 type Target = { url: string; secret: string };
 
@@ -93,6 +97,8 @@ export function createWebhookSender({
     const also: StripeEvent[] = [];
     for (const { common, own } of due("arriving", sending, () => true)) {
       if (common && "ms" in common) await wait(common.ms);
+      else if (own?.kind === "lost") return true;
+      else if (own?.kind === "held") await own.until;
       else if (own?.kind === "stale") signedAt -= own.ms;
       else if (own?.kind === "forged") signing = "whsec_another_endpoints";
       else if (own?.kind === "duplicate") also.push(event);
