@@ -1,6 +1,7 @@
 // How a command finds the local stack that `npm start` keeps up: a small file, there while it runs.
 import {
   appendFileSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -43,16 +44,36 @@ export function findRunningStack(): RunningStack | undefined {
  */
 export function claimFolder(): number | undefined {
   mkdirSync(dirname(FILE), { recursive: true });
-  const other = readFile();
-  if (other) return other.pid;
-  rmSync(FILE, { force: true }); // a killed process left it
+  const own = `${FILE}.${process.pid}`;
+  writeFileSync(own, JSON.stringify({ pid: process.pid }));
   try {
-    writeFileSync(FILE, JSON.stringify({ pid: process.pid }), { flag: "wx" });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    while (!unless("EEXIST", () => linkSync(own, FILE))) {
+      const other = readFile() ?? takeAside(`${own}.left`);
+      if (other) return other.pid;
+    }
+    return undefined;
+  } finally {
+    rmSync(own, { force: true });
   }
-  const winner = readFile();
-  return winner?.pid === process.pid ? undefined : winner?.pid;
+}
+
+/** Removes what a killed process left; answers with one that has claimed the folder meanwhile. */
+function takeAside(path: string): { pid: number } | undefined {
+  if (!unless("ENOENT", () => renameSync(FILE, path))) return undefined;
+  const other = readFile(path);
+  if (other) renameSync(path, FILE);
+  else rmSync(path);
+  return other;
+}
+
+function unless(code: string, run: () => void): boolean {
+  try {
+    run();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === code) return false;
+    throw error;
+  }
 }
 
 /** What commands need to know of this process's stack. */
@@ -94,9 +115,9 @@ export function releaseFolder(): void {
 }
 
 /** The file of a process that is alive. */
-function readFile(): RunningStack | { pid: number } | undefined {
+function readFile(file = FILE): RunningStack | { pid: number } | undefined {
   try {
-    const running = JSON.parse(readFileSync(FILE, "utf8")) as RunningStack | { pid: number };
+    const running = JSON.parse(readFileSync(file, "utf8")) as RunningStack | { pid: number };
     return process.kill(running.pid, 0) ? running : undefined;
   } catch {
     return undefined;

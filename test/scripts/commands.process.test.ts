@@ -1,7 +1,7 @@
 // The commands as a person runs them: in processes of their own.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
@@ -166,22 +166,31 @@ test("a stack stays up, is found by send, survives a killed worker and leaves no
   expect(existsSync(join(folder, ".local", "stack.json"))).toBe(false);
 });
 
-test("of two starts at once one has the folder, and the other exits and leaves its file alone", async () => {
-  const { folder, start } = prepare();
-  const starts = [start("scripts/start.ts"), start("scripts/start.ts")];
+test.each([
+  ["", ""],
+  [" that a killed one has left", '{"pid":999999999}'],
+])(
+  "of two starts at once one has the folder%s, and the other exits and leaves its file alone",
+  async (_, left) => {
+    const { folder, start } = prepare();
+    mkdirSync(join(folder, ".local"));
+    if (left) writeFileSync(join(folder, ".local", "stack.json"), left);
+    const starts = [start("scripts/start.ts"), start("scripts/start.ts")];
 
-  const loser = await Promise.race(
-    starts.map(async (each) => ({ each, ...(await each.finished) })),
-  );
-  const winner = starts.find((each) => each !== loser.each);
-  await until(() => winner?.output.stdout.includes("Deliveries:") === true);
+    const loser = await Promise.race(
+      starts.map(async (each) => ({ each, ...(await each.finished) })),
+    );
+    const winner = starts.find((each) => each !== loser.each);
+    await until(() => winner?.output.stdout.includes("Deliveries:") === true);
 
-  expect(readState(folder).pid).toBe(winner?.child.pid);
-  expect(loser).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining(`running already (process ${winner?.child.pid})`) as string,
-  });
-});
+    expect(readState(folder).pid).toBe(winner?.child.pid);
+    expect(loser).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`running already (process ${winner?.child.pid})`) as string,
+    });
+    expect(readdirSync(join(folder, ".local")).toSorted()).toEqual(["stack.json", "worker.log"]);
+  },
+);
 
 test("--port pins the addresses, a taken port is a sentence, send sends a file's lines as they are, and finds no stack that was killed", async () => {
   const { folder, startStack, run } = prepare();
