@@ -2,12 +2,14 @@
 
 import { Duration } from "aws-cdk-lib";
 import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type { Construct } from "constructs";
 
 import { STRIPE_EVENT_TIMINGS } from "../lib/timing/queue.ts";
 import { alarmsOf, anyMessage, late, sum } from "./alarm.ts";
 import type { Notified } from "./alarm.ts";
+import type { LambdaFunction } from "./lambda-function.ts";
 import { count } from "./metrics.ts";
-import type { StripeEvents } from "./stripe-events.ts";
+import type { QueueConsumer } from "./queue-consumer.ts";
 
 const MINUTE = Duration.minutes(1);
 const MINUTES_5 = Duration.minutes(5);
@@ -16,7 +18,9 @@ const MINUTES_15 = Duration.minutes(15);
 // An outsider tries the address, or the secret is wrong: Stripe alone sends fewer that do not verify.
 const MANY_INVALID = 20;
 
-export function stripeEventAlarms(parts: StripeEvents, notified: Notified): cloudwatch.Alarm[] {
+type Parts = Construct & { readonly webhook: LambdaFunction; readonly finalizer: QueueConsumer };
+
+export function stripeEventAlarms(parts: Parts, notified: Notified): cloudwatch.Alarm[] {
   const add = alarmsOf(parts, notified);
   const { webhook, finalizer } = parts;
   const { queue, deadLetterQueue } = finalizer.queues;

@@ -1,6 +1,6 @@
 // Whether what follows from a payment is right: its outcome only moves forward and is published, its
 // goods leave once, the books balance, and what the door accepted comes to an end.
-import type { Evidence, Row } from "./verdict.ts";
+import type { PaymentIntent } from "../../local/stripe/payment-intent.ts";
 
 /** What the servers hold of the functions around the worker. */
 export type Around = {
@@ -15,6 +15,8 @@ export type Around = {
   /** The message ids that a client was answered 202 for. */
   accepted: readonly string[];
 };
+
+type Intents = { intents: readonly Pick<PaymentIntent, "status" | "amount" | "metadata">[] };
 
 export type AroundVerdict = typeof NOTHING_AROUND;
 
@@ -33,12 +35,12 @@ export const NOTHING_AROUND = {
 
 export function checkAround(
   around: Around,
-  evidence: Pick<Evidence, "intents">,
-  rows: readonly Row[],
+  evidence: Intents,
+  sentIds: readonly string[],
 ): AroundVerdict {
   const events = checkEvents(around);
   const orders = checkOrders(around, evidence);
-  const sent = new Set(rows.map(({ id }) => id));
+  const sent = new Set(sentIds);
   return {
     outcomes: around.recorded.length,
     events: around.published.length,
@@ -94,7 +96,7 @@ const sum = (items: readonly Record<string, unknown>[], of: string): number =>
 /** Shipped at most once, only what is charged, and all of it; the books and the stock add up. */
 function checkOrders(
   { orders, recorded, stock }: Around,
-  { intents }: Pick<Evidence, "intents">,
+  { intents }: Intents,
 ): Pick<AroundVerdict, "shipped" | "wrong" | "missing"> {
   const kind = (name: string) => orders.filter(({ pk }) => String(pk).startsWith(`${name}#`));
   const shipments = kind("shipment");

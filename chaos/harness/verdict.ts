@@ -78,7 +78,13 @@ export function reachVerdict(evidence: Evidence): Verdict {
   const idsWith = (...ends: string[]): string[] =>
     rows.filter((row) => row.ends.some((end) => ends.includes(end))).map(({ id }) => id);
   return {
-    ...(evidence.around ? checkAround(evidence.around, evidence, rows) : NOTHING_AROUND),
+    ...(evidence.around
+      ? checkAround(
+          evidence.around,
+          evidence,
+          rows.map(({ id }) => id),
+        )
+      : NOTHING_AROUND),
     rows,
     charges: evidence.charges.length,
     doubled: countDoubled(evidence),

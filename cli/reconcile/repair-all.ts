@@ -12,11 +12,9 @@ import { plural, say } from "../terminal/print.ts";
 import { startProgress } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Findings } from "./findings.ts";
-import type { Found } from "./report.ts";
+import type { Found, Repaired } from "./report.ts";
 import { verify } from "./verify.ts";
 import type { Sources, Verified } from "./verify.ts";
-
-export type Repaired = { messageId: string; recorded: boolean; sentence: string };
 
 /** Shows what would be written, asks, reads each finding again and repairs what is still true. */
 export async function repairAll(

@@ -11,9 +11,10 @@ import { duration } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Findings } from "./findings.ts";
-import type { Repaired } from "./repair-all.ts";
 
 const SHOWN = 100;
+
+export type Repaired = { messageId: string; recorded: boolean; sentence: string };
 
 export type Found = {
   counts: Partial<Record<Difference, number>>;

@@ -1,11 +1,10 @@
 // Stripe's events as a user of the queue: read, ask Stripe, move the record forward, report.
 
 import { disputeNotice, refundNotice } from "../outcomes/notice.ts";
-import type { PaymentNotice } from "../outcomes/notice.ts";
 import type { OutcomeBus } from "../outcomes/publish.ts";
 import { TableError } from "../payments/claim.ts";
 import { finalize } from "../payments/finalize.ts";
-import type { Finalized, RecordedOutcomes } from "../payments/finalize.ts";
+import type { RecordedOutcomes } from "../payments/finalize.ts";
 import type { AttemptError } from "../payments/record.ts";
 import { readStripeEvent } from "../payments/stripe-event.ts";
 import type { StripeEvent } from "../payments/stripe-event.ts";
@@ -17,21 +16,8 @@ import type { Payments } from "../stripe/payments.ts";
 import { createDeadline } from "../timing/deadline.ts";
 import type { Deadline } from "../timing/deadline.ts";
 import type { WorkerTimings } from "../timing/payments.ts";
+import type { EventResult } from "./event-result.ts";
 import { finalizerLine } from "./finalizer-log.ts";
-
-/** How the delivery of one of Stripe's events ended. */
-export type EventResult = { messageId?: string } & (
-  | Finalized
-  /** A refund or a dispute was reported. */
-  | { decision: "reported"; notice: PaymentNotice }
-  /** Another integration's PaymentIntent. */
-  | { decision: "foreign" }
-  /** A type that changes nothing here. */
-  | { decision: "ignored" }
-  /** Not an event of Stripe's, or one of the other mode. */
-  | { decision: "invalid"; reason: "not_an_event" | "mode" }
-  | { decision: "transient"; error: AttemptError }
-);
 
 export type FinalizerDeps = Omit<Consumer<EventResult>, "process" | "timings"> & {
   payments: Payments;

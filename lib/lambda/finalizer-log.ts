@@ -5,7 +5,7 @@ import type { StripeEvent } from "../payments/stripe-event.ts";
 import type { Delivery } from "../sqs/delivery.ts";
 import { count, embedMetrics } from "./emf.ts";
 import type { LogLine, Metric } from "./emf.ts";
-import type { EventResult } from "./finalizer-handler.ts";
+import type { EventResult } from "./event-result.ts";
 
 type Decision = EventResult["decision"];
 type Of<D extends Decision> = Extract<EventResult, { decision: D }>;

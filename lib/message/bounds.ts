@@ -1,7 +1,7 @@
 // How large a message may be. Checked before its JSON is parsed, so that a body beyond the bounds
 // costs no more than one look at its characters, and the other messages of its batch are charged.
 
-import type { Rule } from "./invalid.ts";
+import type { Rule } from "./rules.ts";
 
 /**
  * In UTF-16 units. The largest payment there is (a description of 1,000 characters, 49 metadata of

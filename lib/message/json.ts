@@ -4,7 +4,7 @@
 import { LosslessNumber, parse } from "lossless-json";
 
 import { exceededBound } from "./bounds.ts";
-import type { Rule } from "./invalid.ts";
+import type { Rule } from "./rules.ts";
 
 export type JsonObject = { readonly [key: string]: unknown };
 

@@ -3,8 +3,9 @@
 // `constructor` in silence cannot hold that rule, so the checks are written out.
 
 import { fieldPath, invalid } from "./invalid.ts";
-import type { Violation, Rule } from "./invalid.ts";
+import type { Violation } from "./invalid.ts";
 import { isObject, isString, plainDigits } from "./json.ts";
+import type { Rule } from "./rules.ts";
 
 export type Payment = {
   /** Stripe's smallest units of the currency, never scaled: ¥80 is 80. */

@@ -3,7 +3,7 @@
 
 import type { Worker } from "../seeded-bugs/load-worker.ts";
 import { createClients } from "./clients.ts";
-import type { Clients, Current } from "./clients.ts";
+import type { Current } from "./clients.ts";
 import { FUNCTIONS } from "./functions.ts";
 import type { Invocation, Role } from "./invocation.ts";
 import type { World } from "./world.ts";
@@ -11,16 +11,6 @@ import type { World } from "./world.ts";
 export type ExecutionEnvironment = {
   /** Runs the handler, to the messages that failed; never settles once its invocation is dead. */
   invoke: (world: World, invocation: Invocation) => Promise<readonly string[]>;
-};
-
-/** What a handler is made of, beside its code. */
-export type Surroundings = {
-  clients: Clients;
-  current: () => Current;
-  /** By the environment's clock. */
-  now: () => number;
-  random: () => number;
-  write: (line: Record<string, unknown>) => void;
 };
 
 /** The least, a middling and the most that a random number of the handler can be. */

@@ -5,15 +5,24 @@ import type { APIGatewayProxyEventV2, DynamoDBRecord, SQSRecord } from "aws-lamb
 import type { SqsHandler } from "../../lib/sqs/handler.ts";
 import { typedItem } from "../../local/table/attribute-value.ts";
 import type { Worker } from "../seeded-bugs/load-worker.ts";
-import type { Current } from "./clients.ts";
+import type { Clients, Current } from "./clients.ts";
 import { consumerOf } from "./consumers.ts";
-import type { Surroundings } from "./environment.ts";
 import type { Invocation, Role } from "./invocation.ts";
 import { paymentIn } from "./scenario.ts";
 import { TIMINGS } from "./timings.ts";
 import { hasWrongKey } from "./world.ts";
 
 const SOURCE = "urn:payment-worker:simulation";
+
+/** What a handler is made of, beside its code. */
+type Surroundings = {
+  clients: Clients;
+  current: () => Current;
+  /** By the environment's clock. */
+  now: () => number;
+  random: () => number;
+  write: (line: Record<string, unknown>) => void;
+};
 
 type Run = (current: Current) => Promise<readonly string[]>;
 type Compose = (worker: Worker, surroundings: Surroundings) => Run;

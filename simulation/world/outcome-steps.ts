@@ -12,7 +12,7 @@ import type { Orders } from "./orders.ts";
 import { chargeByHand, emit, moveOn } from "./outcomes.ts";
 import type { Change, Outcomes } from "./outcomes.ts";
 import { deliverAgain, receiveSteps } from "./queue-steps.ts";
-import type { Step } from "./steps.ts";
+import type { Step } from "./queue-steps.ts";
 import type { World } from "./world.ts";
 
 const PUBLISHER = 20;

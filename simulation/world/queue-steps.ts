@@ -3,8 +3,9 @@
 import type { QueuedMessage } from "../models/queue.ts";
 import { consumerOf, deliver } from "./consumers.ts";
 import type { Role, Sent, Start } from "./invocation.ts";
-import type { Step } from "./steps.ts";
 import type { World } from "./world.ts";
+
+export type Step = { weight: number; run: () => void };
 
 /** Each message that can be received may be the first of the next batch. */
 export function receiveSteps(world: World, role: Role, start: Start): Step[] {

@@ -6,11 +6,10 @@ import { DELIVERED_TWICE, FAULTS } from "./faults.ts";
 import type { Call, Role, Start } from "./invocation.ts";
 import { eventFaults, orderFaults, outcomeSteps, sweepStep } from "./outcome-steps.ts";
 import { receiveSteps } from "./queue-steps.ts";
+import type { Step } from "./queue-steps.ts";
 import { advance, nextInstant, passSomeTime, thaw } from "./time.ts";
 import { disturbed } from "./world.ts";
 import type { World } from "./world.ts";
-
-export type Step = { weight: number; run: () => void };
 
 /** Every step that is possible now; none at the end. */
 export function possibleSteps(world: World, start: Start): Step[] {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { EventResult } from "../../lib/lambda/finalizer-handler.ts";
+import type { EventResult } from "../../lib/lambda/event-result.ts";
 import { finalizerLine } from "../../lib/lambda/finalizer-log.ts";
 import { paymentLine } from "../../lib/lambda/payment-log.ts";
 import type { Times } from "../../lib/lambda/timed.ts";
-import type { Rule } from "../../lib/message/invalid.ts";
+import type { Rule } from "../../lib/message/rules.ts";
 import { disputeNotice } from "../../lib/outcomes/notice.ts";
 import type { Attempt, DeliveryResult } from "../../lib/payments/delivery-result.ts";
 import type { AttemptError, Outcome } from "../../lib/payments/record.ts";

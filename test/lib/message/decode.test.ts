@@ -3,8 +3,9 @@
 import { expect, test } from "vitest";
 
 import { decodeMessage } from "../../../lib/message/decode.ts";
-import { explainViolation, RULES } from "../../../lib/message/invalid.ts";
-import type { Rule } from "../../../lib/message/invalid.ts";
+import { explainViolation } from "../../../lib/message/invalid.ts";
+import { RULES } from "../../../lib/message/rules.ts";
+import type { Rule } from "../../../lib/message/rules.ts";
 import { WORKER_TIMINGS } from "../../support/timings.ts";
 
 const NOW = Date.parse("2026-11-29T12:00:00Z");
