@@ -2,7 +2,7 @@
 
 /**
  * Runs a call that is aborted after `timeoutMs`. The signal of `AbortSignal.timeout` would stay until
- * then, and make an error for nobody: at many calls a second, a tenth of the CPU.
+ * then, and make an error for nobody. What that costs: bench/RESULTS.md.
  *
  * @throws what the call throws: an AbortError when it was aborted
  */

@@ -53,8 +53,8 @@ export function createStripeCall(keys: StripeKeys, base?: URL, httpsAgent?: Agen
 }
 
 /**
- * stripe-node writes a stack trace for each call, in case it fails: a twentieth of a payment's CPU.
- * One line of it is what we report.
+ * stripe-node writes a stack trace for each call, in case it fails. One line of it is what we report.
+ * What the others cost: bench/RESULTS.md.
  */
 function withShortStack<T>(start: () => T): T {
   const { stackTraceLimit } = Error;
