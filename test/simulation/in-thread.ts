@@ -1,4 +1,4 @@
-// The simulation replaces a thread's timers: it runs in a thread of its own.
+// The simulation replaces a thread's clock: it runs in a thread of its own.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

@@ -1,4 +1,4 @@
-// Replays and shrinks in a thread of its own: the simulation replaces a thread's timers.
+// Replays and shrinks in a thread of its own: the simulation replaces a thread's clock.
 import { parentPort } from "node:worker_threads";
 
 import { drawn } from "../../simulation/search/choices.ts";
